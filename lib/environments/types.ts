@@ -1,0 +1,148 @@
+import type { FinishReason } from '../policy/types.js';
+
+/** One chat message. */
+export interface Message {
+  role: 'system' | 'user' | 'assistant' | 'tool';
+  content: string;
+  /** Name of the tool, for role 'tool'. */
+  name?: string;
+  [key: string]: unknown;
+}
+
+/** One task. `prompt` is what the user message shows; the rest belongs to its environment. */
+export interface Task {
+  id: string;
+  prompt: string;
+  [key: string]: unknown;
+}
+
+/** Any JSON Schema object. */
+export type JsonSchema = Record<string, unknown>;
+
+/** A call as a call format found it in a turn's text. */
+export interface ToolCall {
+  tool: string;
+  args: Record<string, unknown>;
+}
+
+/** What a tool gives back. A bare string is `{ text }`. */
+export interface ToolOutput {
+  text: string;
+  /** The call failed (bad arguments, exception): counted, never fatal. */
+  isError?: boolean;
+  /** Ends the episode with this outcome. */
+  done?: boolean;
+  /** Becomes the episode's outcome (the last one counts), whether or not it ends. */
+  outcome?: unknown;
+  /** The infrastructure failed: the episode is invalid, never scored. */
+  invalid?: string;
+}
+
+export interface ToolContext {
+  task: Task;
+  episode: EpisodeState;
+  signal: AbortSignal;
+}
+
+export interface Tool {
+  name: string;
+  description: string;
+  parameters: JsonSchema;
+  run: (args: Record<string, unknown>, context: ToolContext) => Promise<string | ToolOutput> | string | ToolOutput;
+  /** @default 30000 */
+  timeoutMs?: number;
+  /** Tokens of its observation at most; a longer one is cut and marked. @default 512 */
+  maxTokens?: number;
+  /** Which end of a too long observation stays. @default 'start' */
+  keep?: 'start' | 'end';
+}
+
+/** One assistant turn with what came of it. */
+export interface EpisodeTurn {
+  /** Index of the first sampled token in the row. */
+  start: number;
+  /** Sampled tokens of this turn. */
+  tokens: number;
+  text: string;
+  finishReason: FinishReason;
+  /** Well-formed calls found, in order. */
+  calls: ToolCall[];
+  /** Messages of calls that could not be parsed. */
+  malformed: string[];
+  /** The observations as text, one a call (or the corrective line). */
+  observations: string[];
+  generateMs: number;
+  toolMs: number;
+}
+
+/** Grows while an episode runs; tools, replies and rewards read it. */
+export interface EpisodeState {
+  task: Task;
+  turns: EpisodeTurn[];
+  messages: Message[];
+  outcome: unknown;
+  /** Free room for an environment's own counters. */
+  state: Record<string, unknown>;
+  /** What the caller asked for: 'train' or 'eval'. */
+  purpose: 'train' | 'eval';
+}
+
+export type EpisodeFinish = 'done' | 'max-turns' | 'length' | 'context' | 'no-call' | 'aborted' | 'invalid';
+
+export interface RewardContext {
+  task: Task;
+  turns: EpisodeTurn[];
+  outcome: unknown;
+  messages: Message[];
+  finish: EpisodeFinish;
+  signal: AbortSignal;
+}
+
+export type RewardScore = number | { value: number; parts?: Record<string, number> } | { invalid: string };
+
+export interface Reward {
+  name: string;
+  /** @default 1 */
+  weight?: number;
+  score: (context: RewardContext) => Promise<RewardScore> | RewardScore;
+}
+
+/** What a call format found in the text of a turn so far. */
+export interface ParsedTurn {
+  calls: ToolCall[];
+  /** One message for each call that could not be parsed. */
+  malformed: string[];
+}
+
+/**
+ * How calls are written in text. `stop` strings only pause the sampler: the rollout then asks `isComplete`, and goes on
+ * sampling in the same turn when the text holds no complete call yet.
+ */
+export interface CallFormat {
+  name: string;
+  stop: string[];
+  isComplete: (text: string) => boolean;
+  parse: (text: string) => ParsedTurn;
+  /** Observations of one turn -> the messages that follow it. */
+  observe: (results: { call: ToolCall; output: ToolOutput }[], malformed: string[]) => Message[];
+}
+
+export interface Environment {
+  name: string;
+  tasks: Task[];
+  tools: Tool[];
+  rewards: Reward[];
+  /** @default 5 */
+  maxTurns: number;
+  prompt: (task: Task) => Message[];
+  format: CallFormat;
+  /** Pass the tool schemas to the chat template. @default false */
+  toolsInTemplate?: boolean;
+  /** After a turn without a call: messages to go on with, or the end. Without it, the turn ends the episode. */
+  reply?: (turn: EpisodeTurn, episode: EpisodeState) => Promise<Message[] | { done: unknown }> | Message[] | { done: unknown };
+  /** Called when an episode has ended and before it is scored: may set the outcome (eval grades the last code block). */
+  finish?: (episode: EpisodeState) => Promise<void> | void;
+  /** Extra 0/1 or numeric figures of an episode for metrics and evaluations (e.g. `pass`, `search`). */
+  figures?: (episode: EpisodeState) => Record<string, number>;
+  close?: () => Promise<void>;
+}
