@@ -81,11 +81,7 @@ async function fetchRest(options: DownloadOptions, part: string): Promise<void> 
         next(null, chunk);
       },
     });
-    await pipeline(
-      Readable.fromWeb(response.body).ReadableStream),
-      count,
-      createWriteStream(part, { flags: start > 0 ? 'a' : 'w' }),
-    );
+    await pipeline(Readable.fromWeb(response.body), count, createWriteStream(part, { flags: start > 0 ? 'a' : 'w' }));
     if (Number.isFinite(total) && done < total) throw new Error(`broke off after ${done} of ${total} bytes`);
   } finally {
     clearTimeout(timer);
