@@ -4,7 +4,6 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ReadableStream } from 'node:stream/web';
 import { GrpoError } from '../errors.js';
 
 /** A file to fetch, with what is known of it beforehand. */
