@@ -20,7 +20,7 @@ let core: NativeCore | undefined;
 
 /**
  * The native core, loaded once. At first use libtorch is fetched and the core built, with messages on stderr; another
- * process that does so at that moment is waited for.
+ * process that does so at that moment is waited for. With `GRPO_NO_SETUP` set nothing is fetched or built: what is there is taken as it is.
  *
  * @throws NATIVE_MISSING, LIBTORCH_MISSING, BUILD_FAILED, DOWNLOAD_FAILED
  */
@@ -52,7 +52,7 @@ export function loadCoreSync(): NativeCore {
 }
 
 function look(): Ready | undefined {
-  const addon = addonFiles();
+  const addon = addonFiles(packageFolder(), !!process.env['GRPO_NO_SETUP']);
   const torch = addon && findLibtorch();
   return addon && torch ? { addon, torch } : undefined;
 }

@@ -18,7 +18,6 @@ export interface BuildRecord {
 export interface AddonFiles {
   loader: string;
   core: string;
-  record: BuildRecord;
 }
 
 export const RECORD_NAME = 'build.json';
@@ -29,8 +28,10 @@ const resolveAddon = (createRequire(import.meta.url)('node-gyp-build') as { reso
 /**
  * The loader and core that fit this package: from build/Release, else from prebuilds/. undefined when there are none, or
  * when they were built from other sources.
+ *
+ * @param asTheyAre takes what lies there without looking at what it was built from
  */
-export function addonFiles(folder = packageFolder()): AddonFiles | undefined {
+export function addonFiles(folder = packageFolder(), asTheyAre = false): AddonFiles | undefined {
   let loader: string;
   try {
     loader = resolveAddon(folder);
@@ -38,13 +39,15 @@ export function addonFiles(folder = packageFolder()): AddonFiles | undefined {
     // node-gyp-build has no other way to say that there is none.
     return undefined;
   }
-  const core = join(dirname(loader), 'grpo-core.so');
-  const recordFile = join(dirname(loader), RECORD_NAME);
-  if (!existsSync(core) || !existsSync(recordFile)) return undefined;
-  const record = JSON.parse(readFileSync(recordFile, 'utf8')) as BuildRecord;
-  const wanted = wantedRecord(folder);
-  const fits = (Object.keys(wanted) as (keyof BuildRecord)[]).every((key) => record[key] === wanted[key]);
-  return fits ? { loader, core, record } : undefined;
+  const files = { loader, core: join(dirname(loader), 'grpo-core.so') };
+  if (!existsSync(files.core)) return undefined;
+  return asTheyAre || fits(join(dirname(loader), RECORD_NAME), wantedRecord(folder)) ? files : undefined;
+}
+
+function fits(recordFile: string, wanted: BuildRecord): boolean {
+  if (!existsSync(recordFile)) return false;
+  const record = JSON.parse(readFileSync(recordFile, 'utf8')) as Partial<BuildRecord>;
+  return record.version === wanted.version && record.libtorch === wanted.libtorch && record.sources === wanted.sources;
 }
 
 /** What a build made now would be recorded as. */
