@@ -1,0 +1,192 @@
+import { ISOLATION_SOURCE } from './isolation.js';
+import { MONITOR_SOURCE } from './monitor.js';
+import { PROGRAM_SOURCE } from './program.js';
+import { TEST_PLAN_SOURCE } from './test-plan.js';
+import { TEST_STYLES_SOURCE } from './test-styles.js';
+import { VERDICT_SOURCE } from './verdict.js';
+
+const SERVE_SOURCE = String.raw`
+import re, random, site
+
+INFRA_CODE = 120
+REPORT_BYTES = 4 << 20
+
+
+def read_exactly(handle, size):
+    data = b''
+    while len(data) < size:
+        chunk = os.read(handle, min(1 << 20, size - len(data)))
+        if not chunk:
+            return None
+        data += chunk
+    return data
+
+
+def read_frame(handle):
+    head = read_exactly(handle, 4)
+    if head is None:
+        return None
+    body = read_exactly(handle, struct.unpack('>I', head)[0])
+    return None if body is None else json.loads(body)
+
+
+def write_frame(handle, value):
+    body = json.dumps(value).encode()
+    data = struct.pack('>I', len(body)) + body
+    while data:
+        data = data[os.write(handle, data):]
+
+
+def infra(job, message):
+    if job['kind'] == 'test':
+        return {'status': 'infra', 'testsRun': 0, 'failures': [{'name': 'sandbox', 'message': message}]}
+    return {'status': 'infra', 'exitCode': None, 'stdout': '', 'stderr': message}
+
+
+def enter_program(config, job, plan, pipes, key):
+    """In the child: gives up every right, then becomes the program. Never returns."""
+    folder, limits = job['folder'], job['limits']
+    os.environ['PWD'] = folder
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    attach_streams(pipes['in'], pipes['out'], pipes['err'])
+    ready, report = os.dup2(pipes['ready'], 200, False), None
+    if pipes.get('report') is not None:
+        report = os.dup2(pipes['report'], 201, False)
+    for name in os.listdir('/proc/self/fd'):
+        if int(name) > 2 and int(name) not in (200, 201):
+            try:
+                os.close(int(name))
+            except OSError:
+                pass  # the descriptor of the listing itself
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    if config['isolated']:
+        if job['user'] is not None:
+            become_user(job['user'])
+            if config['userNamespace']:
+                enter_user_namespace()
+        drop_capabilities()
+    prctl(PR_SET_DUMPABLE, 1)
+    fill_folder(folder, job['files'])
+    set_limits(limits)
+    if config['isolated']:
+        install_filter()
+    os.write(ready, b'k')
+    os.close(ready)
+    if job['kind'] == 'run':
+        run_program(folder, job['code'])
+    else:
+        run_tests(folder, job, plan, report, key)
+
+
+def start_child(config, job, plan, pipes, key):
+    child = os.fork()
+    if child == 0:
+        try:
+            enter_program(config, job, plan, pipes, key)
+        except BaseException as error:
+            try:
+                os.write(2, ('%s: %s' % (type(error).__name__, error)).encode())
+            finally:
+                os._exit(INFRA_CODE)
+    return child
+
+
+def handle(config, job):
+    """Runs one job to its end and gives the answer."""
+    began = time.monotonic()
+    plan = None
+    if job['kind'] == 'test':
+        try:
+            plan = plan_tests(job)
+        except Unusable as error:
+            answer = infra(job, str(error))
+            answer['wallMs'] = (time.monotonic() - began) * 1000
+            return answer
+    limits, key = job['limits'], os.urandom(32)
+    job['user'] = random.SystemRandom().randrange(*config['users']) if config['users'] else None
+    ends = {name: os.pipe() for name in ('in', 'out', 'err', 'ready')}
+    pipes = {name: pair[0 if name == 'in' else 1] for name, pair in ends.items()}
+    null = None
+    if plan is not None:
+        ends['report'] = os.pipe()
+        pipes['report'] = ends['report'][1]
+        null = os.open(os.devnull, os.O_WRONLY)
+        pipes['out'] = pipes['err'] = null
+    ignored = {1, os.getpid()} if config['isolated'] else None
+    watch = Watch(limits, config['mounts'], ignored)
+    watch.base = private_bytes()
+    prctl(PR_SET_DUMPABLE, 0)
+    child = start_child(config, job, plan, pipes, key)
+    for name, pair in ends.items():
+        os.close(pair[0] if name == 'in' else pair[1])
+    if null is not None:
+        os.close(null)
+    if plan is None:
+        streams = [stream(ends['out'][0], limits['outputBytes']), stream(ends['err'][0], limits['outputBytes'])]
+    else:
+        os.close(ends['out'][0])
+        os.close(ends['err'][0])
+        streams = [stream(ends['report'][0], REPORT_BYTES)]
+    feed = (job.get('stdin') or '').encode('utf-8', 'surrogatepass')
+    watch.follow(child, streams, (ends['in'][1], feed))
+    started = os.read(ends['ready'][0], 1) == b'k'
+    os.close(ends['ready'][0])
+    wall = (time.monotonic() - began) * 1000
+    if not started and watch.reason is None:
+        said = bytes(streams[-1]['data']).decode('utf-8', 'replace') if plan is None else ''
+        answer = infra(job, 'the program could not be started in the sandbox: ' + said)
+    elif plan is None:
+        status, code = watch.verdict()
+        texts = [bytes(item['data']).decode('utf-8', 'replace') for item in streams]
+        answer = {'status': status, 'exitCode': code, 'stdout': texts[0], 'stderr': texts[1]}
+    else:
+        answer = judge(job, plan, watch, streams[0]['data'], key)
+    answer['wallMs'] = wall
+    return answer
+
+
+def prepare(config):
+    sys.dont_write_bytecode = True
+    sys.path[:] = [path for path in sys.path if path]
+    for path in config['sites']:
+        site.addsitedir(path)
+    for name in config['preload']:
+        try:
+            __import__(name)
+        except ImportError:
+            pass  # the user's Python need not have it
+    gc.collect()
+    gc.freeze()
+
+
+def serve(config):
+    incoming, outgoing = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    os.close(null)
+    prepare(config)
+    write_frame(outgoing, {'ready': True, 'pytest': importlib.util.find_spec('pytest') is not None})
+    job = read_frame(incoming)
+    if job is not None:
+        write_frame(outgoing, handle(config, job))
+    os._exit(0)
+
+
+serve(json.loads(sys.argv[1]))
+`;
+
+/** The whole Python program that starts, watches and judges untrusted programs; run with `python3 -c`. */
+export const SUPERVISOR_SOURCE = [
+  ISOLATION_SOURCE,
+  MONITOR_SOURCE,
+  PROGRAM_SOURCE,
+  TEST_PLAN_SOURCE,
+  VERDICT_SOURCE,
+  TEST_STYLES_SOURCE,
+  SERVE_SOURCE,
+].join('\n');

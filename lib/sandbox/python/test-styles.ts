@@ -1,0 +1,244 @@
+/** Python source, sixth part of the supervisor: the four styles of tests. */
+export const TEST_STYLES_SOURCE = String.raw`
+class Stop(Exception):
+    """Ends a test run that cannot go on; its message is the failure."""
+
+
+def load(source, path, names):
+    linecache.cache[path] = (len(source), None, source.splitlines(True), path)
+    exec(compile(source, path, 'exec', dont_inherit=True), names)
+
+
+def make_module(name):
+    module = types.ModuleType(name)
+    module.__dict__.update(__file__=name + '.py', __builtins__=builtins)
+    return module
+
+
+def load_solution(source, report):
+    # One module under two names: benchmarks call it __test__, tests written as files import solution.
+    module = make_module('__test__')
+    sys.modules['__test__'] = sys.modules['solution'] = module
+    try:
+        load(source, 'solution.py', module.__dict__)
+    except BaseException as error:
+        report('fail', 'solution', describe(error))
+        return None
+    return module
+
+
+def test_names(module, keep):
+    """What the tests see: the solution's names, without those that would hide a builtin from the tests."""
+    hidden = set(vars(builtins)) - {keep} if keep else set()
+    return {key: value for key, value in vars(module).items() if key not in hidden or key.startswith('__')}
+
+
+def run_check(job, plan, module, report):
+    names = test_names(module, job.get('entryPoint'))
+    try:
+        load(job['test'], 'test.py', names)
+        if not plan['calls']:
+            if job['entryPoint'] not in names:
+                raise Stop('the solution does not define ' + job['entryPoint'])
+            names['check'](names[job['entryPoint']])
+    except Stop as error:
+        report('fail', 'check', error)
+    except BaseException as error:
+        report('fail', 'check', describe(error))
+    else:
+        report('pass', 'check')
+
+
+def run_assert(job, plan, module, report):
+    names, count = test_names(module, job.get('entryPoint')), 0
+    names.update(__name__='__test__')
+    for node in ast.parse(job['test']).body:
+        is_assert = isinstance(node, ast.Assert)
+        count += is_assert
+        label = 'assert %d' % count if is_assert else 'test code'
+        try:
+            exec(compile(ast.Module([node], []), 'test.py', 'exec', dont_inherit=True), names)
+        except BaseException as error:
+            report('fail', label, describe(error))
+            if not is_assert:
+                return
+        else:
+            if is_assert:
+                report('pass', label)
+
+
+def run_unittest(job, plan, module, report, loader, make_suite, recorder):
+    try:
+        load(job['test'], 'test.py', module.__dict__)
+    except BaseException as error:
+        report('fail', 'test code', describe(error))
+        return
+    wanted = []
+    for name in plan['expected']:
+        owner = name.split('.')[0]
+        if owner not in wanted:
+            wanted.append(owner)
+    suite = make_suite(loader.loadTestsFromTestCase(getattr(module, name)) for name in wanted)
+    try:
+        suite.run(recorder)
+    except BaseException as error:
+        report('fail', 'tests', describe(error))
+
+
+class PytestPlugin:
+    def __init__(self, report, guard):
+        def short(node):
+            return node.split('::', 1)[-1].split('[')[0].replace('::', '.')
+
+        def message(entry):
+            crash = getattr(entry.longrepr, 'reprcrash', None)
+            text = crash.message if crash is not None else str(entry.longrepr)
+            return text if len(text) <= MESSAGE_CHARACTERS else text[:MESSAGE_CHARACTERS - 1] + '\u2026'
+
+        def logreport(entry):
+            if entry.failed:
+                report('fail', short(entry.nodeid), message(entry))
+            elif entry.skipped:
+                report('skip', short(entry.nodeid), 'skipped')
+            elif entry.when == 'call':
+                report('pass', short(entry.nodeid))
+
+        def collectreport(entry):
+            if entry.failed:
+                report('fail', 'test code', message(entry))
+
+        def collected(session):
+            change = guard.change()
+            if change:
+                report('fail', 'solution', 'replaced ' + change)
+
+        def late(report):
+            logreport(report)
+
+        def early(report):
+            collectreport(report)
+
+        self.pytest_runtest_logreport = late
+        self.pytest_collectreport = early
+        self.pytest_collection_finish = collected
+
+
+def run_pytest(job, source, report, guard, plugin, main):
+    with open('solution.py', 'w', encoding='utf-8', errors='surrogatepass') as handle:
+        handle.write(source)
+    text = job['test']
+    if not re.search(r'^\s*(from|import)\s+solution\b', text, re.M):
+        text = 'from solution import *\n' + text
+    with open('test_solution.py', 'w', encoding='utf-8', errors='surrogatepass') as handle:
+        handle.write(text)
+    os.chmod('test_solution.py', 0o444)
+    try:
+        code = main(['-q', '--noconftest', '-c', os.devnull, '--rootdir', os.getcwd(), '-p', 'no:cacheprovider',
+                     '-p', 'no:faulthandler', 'test_solution.py'], plugins=[plugin])
+    except BaseException as error:
+        report('fail', 'tests', describe(error))
+        return
+    if int(code) == 5:
+        report('fail', 'tests', 'pytest found no tests')
+    elif int(code) != 0:
+        report('exit', 'tests', 'pytest ended with exit code %d' % int(code))
+
+
+def run_functions(job, source, report, guard):
+    """Stands in for pytest where it is missing: plain test functions without parameters."""
+    module = load_solution(source, report)
+    if module is None:
+        return
+    change = guard.change()
+    if change:
+        report('fail', 'solution', 'replaced ' + change)
+        return
+    tests = make_module('test_solution')
+    if not re.search(r'^\s*(from|import)\s+solution\b', job['test'], re.M):
+        tests.__dict__.update({key: value for key, value in vars(module).items() if not key.startswith('_')})
+    try:
+        load(job['test'], 'test_solution.py', tests.__dict__)
+    except BaseException as error:
+        report('fail', 'test code', describe(error))
+        return
+    for name, value in list(vars(tests).items()):
+        if name.startswith('test_') and isinstance(value, types.FunctionType) and value.__module__ == 'test_solution':
+            try:
+                value()
+            except BaseException as error:
+                report('fail', name, describe(error))
+            else:
+                report('pass', name)
+
+
+def run_tests(folder, job, plan, descriptor, key):
+    os.chdir(folder)
+    sys.argv = ['test']
+    sys.path.insert(0, folder)
+    source = compose(job)
+    report, end = make_reporter(descriptor, key)
+    del key
+    loader, recorder, suite = unittest.TestLoader(), Recorder(report), unittest.TestSuite
+    reseed()
+    style = plan['style']
+    if style == 'pytest' and plan['pytest']:
+        os.environ['PYTEST_DISABLE_PLUGIN_AUTOLOAD'] = '1'
+        import pytest
+        guard = Guard()
+        run_pytest(job, source, report, guard, PytestPlugin(report, guard), pytest.main)
+    elif style == 'pytest':
+        guard = Guard()
+        run_functions(job, source, report, guard)
+    else:
+        guard = Guard()
+        module = load_solution(source, report)
+        if module is None:
+            end()
+        change = guard.change()
+        if change:
+            report('fail', 'solution', 'replaced ' + change)
+            end()
+        if style == 'unittest':
+            run_unittest(job, plan, module, report, loader, suite, recorder)
+        else:
+            {'check': run_check, 'assert': run_assert}[style](job, plan, module, report)
+    change = guard.change()
+    if change:
+        report('fail', 'solution', 'replaced ' + change)
+    end()
+
+
+def judge(job, plan, watch, data, key):
+    """The verdict, from signed reports and from how the child ended."""
+    reports, clean = read_reports(data, key)
+    status, code = watch.verdict()
+    failures, passed, ran = [], set(), 0
+    for kind, name, message in reports:
+        if kind in ('pass', 'fail', 'skip'):
+            ran += name not in ('solution', 'test code', 'tests')
+        if kind == 'pass':
+            passed.add(name)
+        elif kind in ('fail', 'exit'):
+            if kind == 'fail' or not failures:
+                failures.append({'name': name, 'message': message})
+    if status == 'timeout':
+        return {'status': 'timeout', 'testsRun': ran, 'failures': failures}
+    failed = {item['name'] for item in failures}
+    missing = [name for name in plan['expected'] if name not in passed and name not in failed]
+    if not clean:
+        failures.append({'name': 'tests', 'message': 'something else than the tests wrote to the channel of the verdict'})
+    elif status == 'memory':
+        failures.append({'name': 'tests', 'message': 'used more than %d MB of memory' % watch.limits['memoryMb']})
+    elif status == 'output':
+        failures.append({'name': 'tests', 'message': 'reported more than the channel of the verdict holds'})
+    elif not any(kind == 'done' for kind, _, _ in reports):
+        how = 'exit code %d' % code if code is not None else 'a signal'
+        failures.append({'name': missing[0] if missing else 'tests',
+                         'message': 'the program ended (%s) before its tests were finished' % how})
+    elif missing and not failures:
+        failures += [{'name': name, 'message': 'was not run to its end'} for name in missing[:10]]
+    elif not plan['expected'] or ran == 0:
+        if not failures:
+            failures.append({'name': 'tests', 'message': 'no test was found'})
+    return {'status': 'fail' if failures else 'pass', 'testsRun': ran, 'failures': failures[:10]}
+`;

@@ -1,0 +1,160 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import type { SandboxBackend } from './types.js';
+
+/** Everything that starts one supervisor. */
+export interface Launch {
+  backend: SandboxBackend;
+  command: string;
+  args: string[];
+  environment: Record<string, string>;
+  /** Contents of descriptors 3, 4, … */
+  inputs: string[];
+  /** The program's folder, as the program sees it. */
+  folder: string;
+  /** Processes and threads of one program at most; 0 = no limit. */
+  processes: number;
+  cwd?: string;
+}
+
+const START_MS = 30_000;
+const GRACE_MS = 5_000;
+const DIAGNOSTIC_BYTES = 8192;
+
+/** What came of one job: the supervisor's answer, or why there is none. */
+export type Answer = { value: Record<string, unknown> } | { aborted: true } | { failure: string };
+
+/** One supervisor process with one job at a time, spoken to in frames: 4 bytes of length, then JSON. */
+export class Worker {
+  private readonly child: ChildProcess;
+  private received: Buffer[] = [];
+  private waiting: ((frame: Record<string, unknown> | undefined) => void) | undefined;
+  private readonly frames: Record<string, unknown>[] = [];
+  private diagnostics = '';
+  private ended = false;
+  private startError: string | undefined;
+  private readonly exit: Promise<void>;
+
+  constructor(launch: Launch) {
+    const stdio: 'pipe'[] = ['pipe', 'pipe', 'pipe', ...launch.inputs.map(() => 'pipe' as const)];
+    // Its own session: a Ctrl-C at the terminal is for this process alone.
+    this.child = spawn(launch.command, launch.args, { env: launch.environment, cwd: launch.cwd ?? '/', stdio, detached: true });
+    launch.inputs.forEach((text, index) => {
+      const handle = this.child.stdio[3 + index] as Writable | null | undefined;
+      handle?.on('error', () => undefined); // ended early: its exit tells
+      handle?.end(text);
+    });
+    this.child.stdin?.on('error', () => undefined);
+    this.child.stdout?.on('data', (chunk: Buffer) => this.receive(chunk));
+    (this.child.stderr as Readable | null)?.on('data', (chunk: Buffer) => {
+      this.diagnostics = (this.diagnostics + chunk.toString('utf8')).slice(-DIAGNOSTIC_BYTES);
+    });
+    this.exit = new Promise((resolve) => {
+      const finish = (): void => {
+        this.ended = true;
+        this.deliver(undefined);
+        resolve();
+      };
+      this.child.once('error', (error) => {
+        this.startError = error.message;
+        finish();
+      });
+      this.child.once('close', finish);
+    });
+  }
+
+  /** Waits until the interpreter is up; says why it is not otherwise. */
+  async ready(): Promise<string | undefined> {
+    const frame = await this.next(START_MS);
+    return frame === undefined ? this.explain('the sandbox did not start') : undefined;
+  }
+
+  /** Runs one job. The answer comes when all its processes are gone. */
+  async run(job: unknown, timeoutMs: number, signal?: AbortSignal): Promise<Answer> {
+    let aborted = false;
+    const abort = (): void => {
+      aborted = true;
+      this.kill();
+    };
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      this.send(job);
+      const frame = await this.next(timeoutMs + GRACE_MS);
+      if (aborted) {
+        await this.exit;
+        return { aborted: true };
+      }
+      if (frame === undefined) {
+        this.kill();
+        await this.exit;
+        return { failure: this.explain('the sandbox gave no answer') };
+      }
+      return { value: frame };
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  get isAlive(): boolean {
+    return !this.ended;
+  }
+
+  /** Ends the supervisor with everything that it started, and waits for it. */
+  async close(): Promise<void> {
+    this.kill();
+    await this.exit;
+  }
+
+  /** Waits for the supervisor's own end. */
+  async done(): Promise<void> {
+    await this.exit;
+  }
+
+  private kill(): void {
+    if (!this.ended && this.child.pid !== undefined) this.child.kill('SIGKILL');
+  }
+
+  private send(value: unknown): void {
+    const body = Buffer.from(JSON.stringify(value));
+    const head = Buffer.alloc(4);
+    head.writeUInt32BE(body.length);
+    this.child.stdin?.write(Buffer.concat([head, body]));
+  }
+
+  private receive(chunk: Buffer): void {
+    this.received.push(chunk);
+    let all = this.received.length === 1 ? chunk : Buffer.concat(this.received);
+    while (all.length >= 4 && all.length >= 4 + all.readUInt32BE()) {
+      const size = all.readUInt32BE();
+      const frame = JSON.parse(all.subarray(4, 4 + size).toString('utf8')) as Record<string, unknown>;
+      all = all.subarray(4 + size);
+      if (this.waiting) this.deliver(frame);
+      else this.frames.push(frame);
+    }
+    this.received = all.length > 0 ? [all] : [];
+  }
+
+  private deliver(frame: Record<string, unknown> | undefined): void {
+    const waiting = this.waiting;
+    this.waiting = undefined;
+    waiting?.(frame);
+  }
+
+  private next(timeoutMs: number): Promise<Record<string, unknown> | undefined> {
+    const frame = this.frames.shift();
+    if (frame !== undefined || this.ended) return Promise.resolve(frame);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.deliver(undefined), timeoutMs);
+      this.waiting = (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      };
+    });
+  }
+
+  private explain(what: string): string {
+    const said = (this.startError ?? this.diagnostics).trim();
+    return said ? `${what}: ${said}` : what;
+  }
+}
