@@ -1,0 +1,10 @@
+export { CONSTANT_SPREAD, groupAdvantages, isConstantGroup, mean, sampleDeviation } from './advantages.js';
+export type { AdvantageOptions, GroupAdvantages } from './advantages.js';
+export { bootstrapInterval, passAtK } from './pass-rate.js';
+export { deriveSeed, randomNumbers, shuffled } from './random.js';
+export { selectRows, trainedTokens } from './rows.js';
+export type { RowSelection, ScoredRow } from './rows.js';
+export { learningRateFactor } from './schedule.js';
+export type { ScheduleOptions } from './schedule.js';
+export { holdOut, nextTasks } from './task-order.js';
+export type { DataCursor } from './task-order.js';

@@ -1,0 +1,27 @@
+import type { TrainInput } from './schema.js';
+
+/** Named sets of values; the configuration file and flags override them. */
+export const PRESETS: Record<NonNullable<TrainInput['preset']>, TrainInput> = {
+  // The multi-tool tutorial: 3 epochs over 100 tasks at 4 tasks a step.
+  tutorial: {
+    lora: { rank: 16, alpha: 32, dropout: 0.05, targetModules: ['q_proj', 'v_proj'] },
+    groupSize: 4,
+    loss: { klCoefficient: 0.05 },
+    temperature: 0.7,
+    topP: 0.95,
+    maxTurns: 5,
+    maxNewTokens: 1024,
+    optimizer: { learningRate: 5e-6, maxGradNorm: 1 },
+    promptsPerStep: 4,
+    taskLimit: 100,
+    steps: 75,
+    maxSubmissions: 0,
+  },
+  // The defaults of TRL's GRPOTrainer where they differ from ours.
+  trl: {
+    loss: { clipLow: 0.2, clipHigh: 0.2 },
+    optimizer: { learningRate: 1e-6 },
+    schedule: 'linear',
+    constantGroups: 'keep',
+  },
+};

@@ -1,0 +1,109 @@
+import type { z } from 'zod';
+import { GrpoError } from '../errors.js';
+import { checkApplicable } from './applicable.js';
+import { configKeys, nearestName } from './keys.js';
+import { PRESETS } from './presets.js';
+import { evaluateSchema, generateSchema, trainSchema } from './schema.js';
+import type {
+  ConfigSchema,
+  EvaluateConfig,
+  EvaluateInput,
+  GenerateConfig,
+  GenerateInput,
+  TrainConfig,
+  TrainInput,
+} from './schema.js';
+
+type Tree = Record<string, unknown>;
+
+const isPlain = (value: unknown): value is Tree =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+/** Later values win; plain objects are merged key by key, everything else is replaced whole. */
+export function mergeConfigs(nested: string[], ...layers: Tree[]): Tree {
+  const merged: Tree = {};
+  for (const layer of layers) {
+    for (const [key, value] of Object.entries(layer)) {
+      if (value === undefined) continue;
+      const before = merged[key];
+      const mergeable = nested.includes(key) && isPlain(value) && isPlain(before);
+      merged[key] = mergeable ? mergeConfigs(['correction'], before, value) : value;
+    }
+  }
+  return merged;
+}
+
+function checkKnown(given: Tree, schema: ConfigSchema, operation: string): void {
+  const leaves = configKeys(schema).map((key) => key.path);
+  const groups = new Set(
+    leaves.flatMap((path) => {
+      const names = path.split('.');
+      return names.slice(0, -1).map((_, index) => names.slice(0, index + 1).join('.'));
+    }),
+  );
+  const visit = (node: Tree, prefix: string) => {
+    for (const [name, value] of Object.entries(node)) {
+      const path = prefix + name;
+      if (leaves.includes(path)) continue;
+      if (groups.has(path)) {
+        if (isPlain(value)) visit(value, `${path}.`);
+        continue;
+      }
+      const nearest = nearestName(path, [...leaves, ...groups]);
+      const hint = nearest ? `; did you mean ${nearest}?` : '';
+      throw new GrpoError('INVALID_CONFIG', operation, `unknown key ${path}${hint}`);
+    }
+  };
+  visit(given, '');
+}
+
+function describeIssue(issue: z.core.$ZodIssue, given: Tree): string {
+  const path = issue.path.map(String).join('.');
+  const value = issue.path.reduce<unknown>((node, name) => (node as Tree | undefined)?.[name as string], given);
+  const shown = typeof value === 'object' && value !== null ? 'this value' : JSON.stringify(value);
+  return `${path} ${shown ?? ''} is not valid: ${issue.message}`;
+}
+
+function parse<T>(given: Tree, schema: ConfigSchema, operation: string): T {
+  checkKnown(given, schema, operation);
+  const result = schema.safeParse(given);
+  if (!result.success) {
+    const message = result.error.issues.map((issue) => describeIssue(issue, given)).join('; ');
+    throw new GrpoError('INVALID_CONFIG', operation, message);
+  }
+  checkApplicable(given, operation);
+  return result.data as T;
+}
+
+/**
+ * Preset, then file, then flags (or the object given to `train()`): the whole configuration, checked.
+ *
+ * @throws {GrpoError} INVALID_CONFIG on an unknown key (naming the nearest), a wrong value, or a key that does nothing
+ */
+export function resolveTrainConfig(...layers: TrainInput[]): TrainConfig {
+  const trees = layers as Tree[];
+  for (const layer of trees) checkKnown(layer, trainSchema, 'config');
+  const nested = ['lora', 'loss', 'advantage', 'optimizer'];
+  const given = mergeConfigs(nested, ...trees);
+  const preset = given['preset'];
+  // An adapter's own configuration replaces the preset's LoRA values.
+  const named = typeof preset === 'string' ? PRESETS[preset as keyof typeof PRESETS] : undefined;
+  const { lora, ...rest } = named ?? {};
+  const base: Tree = given['adapter'] === undefined && lora ? { ...rest, lora } : { ...rest };
+  return parse(mergeConfigs(nested, base, given), trainSchema, 'config');
+}
+
+/** The same for `evaluate()`. @throws {GrpoError} INVALID_CONFIG */
+export function resolveEvaluateConfig(...layers: EvaluateInput[]): EvaluateConfig {
+  const config = parse<EvaluateConfig>(mergeConfigs([], ...(layers as Tree[])), evaluateSchema, 'config');
+  if (config.k > config.samples) {
+    const message = `k ${config.k} is larger than samples ${config.samples}: pass@k needs at least k samples`;
+    throw new GrpoError('INVALID_CONFIG', 'config', message);
+  }
+  return config;
+}
+
+/** The same for `generate`. @throws {GrpoError} INVALID_CONFIG */
+export function resolveGenerateConfig(...layers: GenerateInput[]): GenerateConfig {
+  return parse(mergeConfigs([], ...(layers as Tree[])), generateSchema, 'config');
+}

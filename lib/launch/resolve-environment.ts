@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs';
+import { extname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Environment, Reward, Tool } from '../environments/types.js';
+import { GrpoError } from '../errors.js';
+import { nearestName } from '../config/index.js';
+import { codeAgentSource } from './code-agent-source.js';
+import { objectSource, withChoices } from './environment-source.js';
+import type { EnvironmentSource } from './environment-source.js';
+
+/** What an environment needs of the configuration. */
+export interface EnvironmentRequest {
+  environment: string | Environment;
+  tasks?: string;
+  tools?: readonly (string | Tool)[];
+  rewards?: readonly (string | Reward)[];
+  maxTurns?: number;
+  /** Submissions of a training episode, and of an evaluation episode; 0 = any number. */
+  trainSubmissions: number;
+  evaluationSubmissions: number;
+  distinctSearches: boolean;
+  sandbox: 'auto' | 'bubblewrap' | 'container' | 'pyodide' | 'process';
+  allowUnsandboxed: boolean;
+  python: string;
+}
+
+const isEnvironment = (value: unknown): value is Environment =>
+  typeof value === 'object' && value !== null && 'name' in value && 'prompt' in value && 'tasks' in value;
+
+async function fromModule(path: string): Promise<Environment> {
+  const loaded = (await import(pathToFileURL(resolve(path)).href).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new GrpoError('INVALID_CONFIG', 'config', `environment ${path} cannot be imported: ${reason}`, { cause: error });
+  })) as { default?: unknown; environment?: unknown };
+  const found = loaded.default ?? loaded.environment;
+  if (isEnvironment(found)) return found;
+  const message = `environment ${path} must have a default export made by defineEnvironment({ ... })`;
+  throw new GrpoError('INVALID_CONFIG', 'config', message);
+}
+
+async function ownSource(environment: Environment, request: EnvironmentRequest): Promise<EnvironmentSource> {
+  if (request.tasks !== undefined) {
+    const message = `tasks does not apply here: environment ${environment.name} brings its own tasks`;
+    throw new GrpoError('INVALID_CONFIG', 'config', message);
+  }
+  return objectSource(environment);
+}
+
+async function baseSource(request: EnvironmentRequest): Promise<EnvironmentSource> {
+  const { environment } = request;
+  if (typeof environment !== 'string') return ownSource(environment, request);
+  if (environment === 'code-agent') return codeAgentSource(request);
+  const looksLikePath = extname(environment) !== '' || environment.includes('/');
+  if (looksLikePath && existsSync(environment)) return ownSource(await fromModule(environment), request);
+  if (looksLikePath) throw new GrpoError('INVALID_CONFIG', 'config', `environment ${environment} does not exist`);
+  const nearest = nearestName(environment, ['code-agent']);
+  const hint = nearest ? `; did you mean ${nearest}?` : '; give code-agent or the path of a module';
+  throw new GrpoError('INVALID_CONFIG', 'config', `unknown environment ${environment}${hint}`);
+}
+
+/**
+ * The environment that a configuration names, with the tools and rewards it chooses.
+ *
+ * @throws {GrpoError} INVALID_CONFIG, INVALID_TASKS, SANDBOX_UNAVAILABLE
+ */
+export async function resolveEnvironment(request: EnvironmentRequest): Promise<EnvironmentSource> {
+  const source = await baseSource(request);
+  if (source.tasks.length === 0) {
+    await source.close();
+    throw new GrpoError('INVALID_TASKS', 'config', `environment ${source.name} has no tasks`);
+  }
+  const { tools, rewards } = request;
+  return { ...source, open: (mode, purpose) => withChoices(source.open(mode, purpose), { tools, rewards }) };
+}

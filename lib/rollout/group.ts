@@ -1,0 +1,103 @@
+import type { Environment, EpisodeTurn, Message, Task } from '../environments/types.js';
+import { GrpoError } from '../errors.js';
+import type { PolicyLike, Session } from '../policy/types.js';
+import { deriveSeed } from '../algorithms/index.js';
+import { runEpisode, unstartedEpisode } from './episode.js';
+import type { Limit } from './limit.js';
+import type { Episode, Sampling } from './types.js';
+
+export interface GroupRequest {
+  policy: PolicyLike;
+  environment: Environment;
+  task: Task;
+  /** Episodes of the task. */
+  samples: number;
+  sampling: Sampling;
+  maxTurns: number;
+  purpose: 'train' | 'eval';
+  /** What the seeds of all turns are derived from, e.g. run seed and step. */
+  seedParts: (string | number)[];
+  /** Shared by all groups that run at the same time. */
+  limit: Limit;
+  signal: AbortSignal;
+  onEpisode?: (episode: Episode, sample: number) => void;
+  onTurn?: (turn: EpisodeTurn, messages: Message[]) => void;
+}
+
+interface Root {
+  session: Session;
+  prompt: Message[];
+}
+
+async function openPrompt(request: GroupRequest): Promise<Root> {
+  const { policy, environment, task } = request;
+  const { tokenizer } = policy;
+  if (!tokenizer?.hasChatTemplate) {
+    throw new GrpoError('INVALID_TOKENIZER', 'rollout', 'episodes need a model folder with a tokenizer and a chat template');
+  }
+  const prompt = environment.prompt(task);
+  const tools = environment.toolsInTemplate ? { tools: environment.tools } : {};
+  const { ids } = tokenizer.applyChatTemplate(prompt, { addGenerationPrompt: true, ...tools });
+  if (ids.length >= policy.maxContext) {
+    const message = `the prompt of task ${task.id} has ${ids.length} tokens, the context holds ${policy.maxContext}`;
+    throw new GrpoError('CONTEXT_EXCEEDED', 'rollout', message);
+  }
+  return { session: await policy.open(ids), prompt };
+}
+
+/** Faults that every episode would meet alike. */
+const isFatal = (error: unknown) =>
+  error instanceof GrpoError && ['OUT_OF_MEMORY', 'CLOSED', 'INVALID_TOKENIZER'].includes(error.code);
+
+/**
+ * All episodes of one task. The prompt is opened once and every sample forks it, so it is computed and stored once.
+ *
+ * @returns (samples) episodes in the order of their sample index; a task whose prompt cannot be opened gives invalid ones
+ * @throws {GrpoError} OUT_OF_MEMORY, CLOSED or INVALID_TOKENIZER
+ */
+export async function runGroup(request: GroupRequest): Promise<Episode[]> {
+  const { policy, environment, task, samples, limit, signal, purpose } = request;
+  let opening: Promise<Root> | undefined;
+  const runSample = async (sample: number): Promise<Episode> => {
+    const root = await (opening ??= openPrompt(request));
+    const tokenizer = policy.tokenizer as NonNullable<typeof policy.tokenizer>;
+    return runEpisode({
+      session: await root.session.fork(),
+      prompt: root.prompt,
+      task,
+      environment,
+      tokenizer,
+      maxContext: policy.maxContext,
+      stopIds: policy.stopIds,
+      sampling: request.sampling,
+      maxTurns: request.maxTurns,
+      purpose,
+      seedOf: (turn, part) => deriveSeed(...request.seedParts, task.id, sample, turn, part),
+      signal,
+      onTurn: request.onTurn,
+    });
+  };
+  const finished = await Promise.allSettled(
+    Array.from({ length: samples }, (_, sample) =>
+      limit.run(async () => {
+        let episode: Episode;
+        try {
+          if (signal.aborted) episode = unstartedEpisode(task, purpose, 'aborted');
+          else episode = await runSample(sample);
+        } catch (error) {
+          if (isFatal(error)) throw error;
+          const reason = signal.aborted ? 'aborted' : error instanceof Error ? error.message : String(error);
+          episode = unstartedEpisode(task, purpose, reason);
+        }
+        request.onEpisode?.(episode, sample);
+        return episode;
+      }),
+    ),
+  );
+  const root = await opening?.catch(() => undefined);
+  root?.session.close();
+  return finished.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}

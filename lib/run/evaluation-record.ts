@@ -1,0 +1,89 @@
+import { bootstrapInterval, mean, passAtK } from '../algorithms/index.js';
+import type { Episode } from '../rollout/index.js';
+import type { EvaluationMode, EvaluationRecord } from './records.js';
+import { called, invalidReasons, meanOrNull, passed, passRate, rate } from './statistics.js';
+
+export interface EvaluationFacts {
+  step: number;
+  split: string;
+  mode: EvaluationMode;
+  temperature: number;
+  /** (tasks)(samples) */
+  groups: readonly (readonly Episode[])[];
+  samples: number;
+  /** k of pass@k. */
+  k: number;
+  testFeedback: boolean;
+  /** Names of the environment's tools. */
+  tools: readonly string[];
+  seed: number;
+  seconds: number;
+}
+
+const isValid = (episode: Episode) => episode.invalid === undefined;
+
+/** Passes and samples of each task that has a valid episode with a verdict. */
+function taskCounts(groups: EvaluationFacts['groups']): { n: number; c: number }[] {
+  return groups
+    .map((group) => group.filter(isValid).map(passed).filter((value) => value !== undefined))
+    .filter((verdicts) => verdicts.length > 0)
+    .map((verdicts) => ({ n: verdicts.length, c: verdicts.filter(Boolean).length }));
+}
+
+function neededRates(valid: readonly Episode[]): Partial<EvaluationRecord> {
+  const told = valid.filter((episode) => typeof episode.state.task['needsSearch'] === 'boolean');
+  if (told.length === 0) return {};
+  const of = (needs: boolean) =>
+    rate(
+      told.filter((episode) => episode.state.task['needsSearch'] === needs),
+      called('search'),
+    );
+  return { search_rate_needed: of(true), search_rate_unneeded: of(false) };
+}
+
+/** One line of `evaluations.jsonl`: means over valid episodes, pass@k per task and averaged, interval over tasks. */
+export function evaluationRecord(facts: EvaluationFacts): EvaluationRecord {
+  const all = facts.groups.flat();
+  const valid = all.filter(isValid);
+  const counts = taskCounts(facts.groups);
+  const enough = counts.filter(({ n }) => n >= facts.k);
+  const [low, high] = bootstrapInterval(
+    counts.map(({ n, c }) => c / n),
+    facts.seed,
+  );
+  const finite = (value: number) => (Number.isFinite(value) ? value : null);
+  const toolRate = (name: string) => (facts.tools.includes(name) ? rate(valid, called(name)) : null);
+  return {
+    step: facts.step,
+    split: facts.split,
+    mode: facts.mode,
+    temperature: facts.temperature,
+    n: valid.length,
+    tasks: facts.groups.length,
+    samples_per_task: facts.samples,
+    pass_rate: passRate(valid),
+    ci95: [finite(low), finite(high)],
+    search_rate: toolRate('search'),
+    ...neededRates(valid),
+    ...(facts.k > 1
+      ? {
+          pass_at_k: {
+            k: facts.k,
+            value: enough.length > 0 ? mean(enough.map(({ n, c }) => passAtK(n, c, facts.k))) : null,
+          },
+        }
+      : {}),
+    reward_mean: meanOrNull(valid.map((episode) => episode.reward?.value).filter((value) => value !== undefined)),
+    execute_rate: toolRate('execute'),
+    submit_rate: toolRate('submit'),
+    truncated_rate: rate(valid, (episode) => episode.counters.truncatedTurns > 0),
+    malformed_rate: rate(valid, (episode) => episode.counters.malformed > 0),
+    turns_mean: meanOrNull(valid.map((episode) => episode.state.turns.length)),
+    calls_mean: meanOrNull(valid.map((episode) => episode.counters.calls)),
+    tokens_mean: meanOrNull(valid.map((episode) => episode.tokens)),
+    episodes_invalid: all.length - valid.length,
+    invalid_reasons: invalidReasons(all),
+    test_feedback: facts.testFeedback,
+    seconds: facts.seconds,
+  };
+}

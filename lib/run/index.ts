@@ -1,0 +1,11 @@
+export { configRecord, packageVersion, writeConfigFile } from './config-file.js';
+export { evaluationRecord } from './evaluation-record.js';
+export { createRunFolder, defaultRunFolder, replaceFolder } from './folder.js';
+export { checkInvalidShare } from './invalid-limit.js';
+export { JsonLines } from './json-lines.js';
+export { stepMetrics } from './metrics.js';
+export type { EvaluationMode, EvaluationRecord, StepMetrics } from './records.js';
+export { evaluationLine, jsonReporter, quietReporter, reporterFor, stepLine, textReporter } from './reporter.js';
+export type { Reporter } from './reporter.js';
+export { gains, tableRows, tableText } from './table.js';
+export { trajectory, TrajectoryLog } from './trajectories.js';

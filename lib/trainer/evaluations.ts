@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { evaluateMode } from '../evaluate/evaluate-mode.js';
+import { Limit } from '../rollout/index.js';
+import { replaceFolder } from '../run/index.js';
+import type { EvaluationMode, EvaluationRecord } from '../run/index.js';
+import type { RunContext, RunState } from './state.js';
+
+/**
+ * Evaluates the present weights in some modes at the same time, logs the results, and keeps the adapter as `best/` when the
+ * last mode's pass rate beats all earlier ones.
+ *
+ * @throws {GrpoError} ABORTED, EPISODES_INVALID
+ */
+export async function evaluateNow(
+  context: RunContext,
+  state: RunState,
+  modes: readonly EvaluationMode[],
+): Promise<EvaluationRecord[]> {
+  const { config, policy, source, reporter } = context;
+  const { temperature, topP, topK, minP, maxNewTokens } = config;
+  const limit = new Limit(context.concurrency);
+  const finished = new Map<EvaluationMode, number>();
+  const total = modes.length * context.evaluation.length * config.evalSamples;
+  const records = await Promise.all(
+    modes.map(async (mode) => {
+      const environment = source.open(mode, 'eval');
+      const own = source.modes.length === 1 ? context.maxTurns : undefined;
+      const { record } = await evaluateMode({
+        policy,
+        environment,
+        tasks: context.evaluation,
+        mode,
+        split: context.split,
+        step: state.step,
+        samples: config.evalSamples,
+        k: 1,
+        sampling: { temperature, topP, topK, minP, maxNewTokens },
+        maxTurns: own ?? environment.maxTurns,
+        testFeedback: config.maxSubmissions === 0,
+        invalidLimit: config.invalidLimit,
+        seed: config.seed,
+        limit,
+        signal: context.signal,
+        onProgress: (done) => {
+          finished.set(mode, done);
+          const sum = [...finished.values()].reduce((left, right) => left + right, 0);
+          reporter.progress('evaluation', sum, total);
+        },
+      });
+      return record;
+    }),
+  );
+  await context.evaluations.append(...records);
+  records.forEach((record) => reporter.evaluation(record));
+  await keepBest(context, state, records.at(-1));
+  return records;
+}
+
+async function keepBest(context: RunContext, state: RunState, record: EvaluationRecord | undefined): Promise<void> {
+  const passRate = record?.pass_rate ?? record?.reward_mean ?? null;
+  if (passRate === null || (state.best && passRate <= state.best.passRate)) return;
+  await replaceFolder(join(context.folder, 'best'), (folder) => context.policy.saveAdapter(folder));
+  state.best = { step: state.step, passRate };
+}

@@ -1,0 +1,3 @@
+export type { TrainOptions } from './prepare.js';
+export type { RunState, TrainResult } from './state.js';
+export { train } from './train.js';

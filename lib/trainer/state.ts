@@ -1,0 +1,50 @@
+import type { DataCursor } from '../algorithms/index.js';
+import type { Task } from '../environments/types.js';
+import type { TrainConfig } from '../config/index.js';
+import type { EnvironmentSource } from '../launch/index.js';
+import type { PolicyLike } from '../policy/types.js';
+import type { EvaluationMode, EvaluationRecord, JsonLines, Reporter, StepMetrics, TrajectoryLog } from '../run/index.js';
+
+/** What changes while a run goes on; with the policy's own state, all that a checkpoint has to keep. */
+export interface RunState {
+  /** Steps that are done. */
+  step: number;
+  cursor: DataCursor;
+  /** Pass rate of the best evaluation so far; undefined before the first. */
+  best: { step: number; passRate: number } | undefined;
+}
+
+/** What stays the same while a run goes on. */
+export interface RunContext {
+  config: TrainConfig;
+  /** The run's folder. */
+  folder: string;
+  policy: PolicyLike;
+  source: EnvironmentSource;
+  maxTurns: number | undefined;
+  training: readonly Task[];
+  evaluation: readonly Task[];
+  /** Name of the evaluation tasks in `evaluations.jsonl`. */
+  split: string;
+  /** Modes of the evaluation at step 0; later ones take the last. */
+  modes: readonly EvaluationMode[];
+  concurrency: number;
+  metrics: JsonLines;
+  evaluations: JsonLines;
+  trajectories: TrajectoryLog;
+  reporter: Reporter;
+  /** Abort what is under way; the present step is dropped. */
+  signal: AbortSignal;
+}
+
+export interface TrainResult {
+  /** The run's folder. */
+  run: string;
+  /** Steps that are done. */
+  steps: number;
+  /** The last step's metrics; undefined when no step was done. */
+  metrics: StepMetrics | undefined;
+  evaluations: EvaluationRecord[];
+  /** The run was stopped before its last step. */
+  interrupted: boolean;
+}

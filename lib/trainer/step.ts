@@ -1,0 +1,122 @@
+import { groupAdvantages, learningRateFactor, nextTasks, selectRows } from '../algorithms/index.js';
+import type { GroupAdvantages } from '../algorithms/index.js';
+import { GrpoError } from '../errors.js';
+import type { SessionRow, UpdateRow, UpdateStats } from '../policy/types.js';
+import { Limit, runGroups } from '../rollout/index.js';
+import type { Episode } from '../rollout/index.js';
+import { checkInvalidShare, stepMetrics, trajectory } from '../run/index.js';
+import type { StepMetrics } from '../run/index.js';
+import type { RunContext, RunState } from './state.js';
+
+const EMPTY_ROW: SessionRow = {
+  ids: new Int32Array(0),
+  mask: new Uint8Array(0),
+  samplerLogprobs: new Float32Array(0),
+};
+
+/** Learning rate of a step, 1-based. */
+export function learningRateAt(context: RunContext, step: number): number {
+  const { optimizer, schedule, warmupSteps, steps } = context.config;
+  return optimizer.learningRate * learningRateFactor(step, { schedule, warmupSteps, steps });
+}
+
+async function sampleGroups(context: RunContext, step: number, drawn: RunState['cursor']): Promise<Episode[][]> {
+  const { config, policy, source, reporter, training } = context;
+  const environment = source.open(source.modes.at(-1) ?? 'multi-tool', 'train');
+  const { temperature, topP, topK, minP, maxNewTokens } = config;
+  return runGroups({
+    policy,
+    environment,
+    tasks: nextTasks(training, drawn, config.promptsPerStep, config.seed),
+    samples: config.groupSize,
+    sampling: { temperature, topP, topK, minP, maxNewTokens },
+    maxTurns: context.maxTurns ?? environment.maxTurns,
+    purpose: 'train',
+    seedParts: [config.seed, 'training', step],
+    limit: new Limit(context.concurrency),
+    signal: context.signal,
+    onProgress: (done, total) => reporter.progress(`step ${step}/${config.steps}`, done, total),
+  });
+}
+
+/** One update over the whole batch; undefined where nothing is left to train on: the optimizer then does not step. */
+async function update(context: RunContext, rows: UpdateRow[], learningRate: number): Promise<UpdateStats | undefined> {
+  const { config, policy, signal } = context;
+  if (rows.length === 0) return undefined;
+  const { correction, ...loss } = config.loss;
+  return policy.update({
+    rows,
+    loss: { ...loss, ...(correction?.kind ? { correction: { ...correction, kind: correction.kind } } : {}) },
+    optimizer: { ...config.optimizer, learningRate },
+    microBatchTokens: config.microBatchTokens,
+    signal,
+  });
+}
+
+async function log(context: RunContext, step: number, groups: Episode[][], scored: GroupAdvantages[]): Promise<void> {
+  await context.trajectories.append(
+    groups.flatMap((group, index) =>
+      group.map((episode, sample) =>
+        trajectory(episode, { step, group: index, sample, advantage: scored[index]?.advantages[sample] ?? 0 }),
+      ),
+    ),
+  );
+}
+
+/**
+ * One training step: sample P groups of G episodes, score, make advantages, update once, log. The state moves on only
+ * when all of it is done.
+ *
+ * @returns undefined when the signal fired on the way: nothing was changed or logged then
+ * @throws {GrpoError} EPISODES_INVALID above the limit, and what the policy throws
+ */
+export async function runStep(context: RunContext, state: RunState): Promise<StepMetrics | undefined> {
+  const { config, policy, source, signal } = context;
+  const step = state.step + 1;
+  const drawn = { ...state.cursor };
+  const started = performance.now();
+  const groups = await sampleGroups(context, step, drawn);
+  if (signal.aborted) return undefined;
+  const sampledAt = performance.now();
+
+  const scoredRows = groups.map((group) =>
+    group.map((episode) => ({ row: episode.row ?? EMPTY_ROW, reward: episode.reward?.value ?? null })),
+  );
+  const rewards = scoredRows.map((group) => group.map((entry) => entry.reward));
+  const scored = groupAdvantages(rewards, config.advantage);
+  const { constantGroups, temperature } = config;
+  const selection = selectRows(scoredRows, scored, { constantGroups, temperature });
+  const invalid = () => checkInvalidShare(groups.flat(), config.invalidLimit, 'train');
+  try {
+    invalid();
+  } catch (error) {
+    await log(context, step, groups, scored);
+    throw error;
+  }
+
+  const learningRate = learningRateAt(context, step);
+  const stats = await update(context, selection.rows, learningRate).catch((error: unknown) => {
+    if (signal.aborted && error instanceof GrpoError && error.code === 'ABORTED') return 'aborted' as const;
+    throw error;
+  });
+  if (stats === 'aborted') return undefined;
+  const ended = performance.now();
+
+  const metrics = stepMetrics({
+    step,
+    seconds: (ended - started) / 1000,
+    rolloutSeconds: (sampledAt - started) / 1000,
+    updateSeconds: stats ? (ended - sampledAt) / 1000 : 0,
+    groups,
+    constantGroups: selection.constantGroups,
+    tools: source.open(source.modes.at(-1) ?? 'multi-tool', 'train').tools.map((tool) => tool.name),
+    learningRate,
+    stats,
+    weightsVersion: policy.weightsVersion,
+  });
+  await log(context, step, groups, scored);
+  await context.metrics.append(metrics);
+  state.step = step;
+  state.cursor = drawn;
+  return metrics;
+}
