@@ -12,6 +12,9 @@ function asIoError(path: string, cause: unknown): GrpoError {
   return new GrpoError('IO_FAILED', 'save', message, { cause });
 }
 
+/** The fault that led here is the one to report, so one of tidying up is left out. */
+const discard = (path: string): Promise<void> => rm(path, { recursive: true, force: true }).catch(() => undefined);
+
 /** A rename is only durable once the folder that holds the name is synced too. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
@@ -40,7 +43,7 @@ export async function replaceFile(path: string, write: (handle: FileHandle) => P
     await rename(temporary, path);
     await syncFolder(dirname(resolve(path)));
   } catch (cause) {
-    await rm(temporary, { force: true });
+    await discard(temporary);
     throw asIoError(path, cause);
   }
 }
@@ -91,7 +94,7 @@ export async function publishFolder(
     await syncFolder(dirname(target));
     if (exists) await rm(aside, { recursive: true, force: true });
   } catch (cause) {
-    await rm(temporary, { recursive: true, force: true });
+    await discard(temporary);
     throw asIoError(folder, cause);
   }
 }
