@@ -45,4 +45,8 @@ export interface Tokenizer {
   readonly turnEndId: number | undefined;
   readonly bosId: number | undefined;
   readonly hasChatTemplate: boolean;
+  /** The template has a form of its own for role 'tool'; where not, `continuation` writes tool messages as user's. */
+  readonly handlesToolRole: boolean;
+  /** The default stop set: generation_config.json's eos list (else config.json's) and the turn end. */
+  readonly stopIds: readonly number[];
 }
