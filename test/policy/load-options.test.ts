@@ -57,7 +57,7 @@ test("the context is the model's unless less is asked for", async () => {
   await throws(() => resolveMaxContext(513, 512), 'INVALID_ARGUMENT', /maxContext must be <= 512.*got 513/);
 });
 
-const REFUSED: [object, RegExp][] = [
+const REFUSED: [unknown, RegExp][] = [
   [{ adaptor: 'folder' }, /\[load\] unknown option "adaptor"; did you mean "adapter"\?/],
   [{ lora: { ranks: 4 } }, /unknown option "lora\.ranks"; did you mean "rank"\?/],
   [{ lora: { rank: 0 } }, /lora\.rank must be a whole number >= 1 and <= 1024, got 0/],

@@ -148,7 +148,7 @@ const REFUSED: [object, RegExp][] = [
 ];
 for (const [loss, message] of REFUSED) {
   test(`loss ${JSON.stringify(loss)} is refused by key`, async () => {
-    await throws(() => resolveLoss(loss as LossOptions, 'update'), 'INVALID_ARGUMENT', message);
+    await throws(() => resolveLoss(loss, 'update'), 'INVALID_ARGUMENT', message);
   });
 }
 
@@ -171,7 +171,7 @@ const BAD_OPTIMIZERS: [object, RegExp][] = [
 ];
 for (const [optimizer, message] of BAD_OPTIMIZERS) {
   test(`optimizer ${JSON.stringify(optimizer)} is refused by key`, async () => {
-    await throws(() => resolveOptimizer(optimizer as OptimizerOptions, 'update'), 'INVALID_ARGUMENT', message);
+    await throws(() => resolveOptimizer(optimizer, 'update'), 'INVALID_ARGUMENT', message);
   });
 }
 
