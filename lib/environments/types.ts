@@ -28,6 +28,8 @@ export interface ToolCall {
 /** What a tool gives back. A bare string is `{ text }`. */
 export interface ToolOutput {
   text: string;
+  /** A line after the observation that is never cut, e.g. what to do next. */
+  note?: string;
   /** The call failed (bad arguments, exception): counted, never fatal. */
   isError?: boolean;
   /** Ends the episode with this outcome. */
@@ -138,8 +140,13 @@ export interface Environment {
   format: CallFormat;
   /** Pass the tool schemas to the chat template. @default false */
   toolsInTemplate?: boolean;
+  /** Describes the tools in the system message, for chat templates that ignore tool schemas. */
+  toolPrompt?: string;
   /** After a turn without a call: messages to go on with, or the end. Without it, the turn ends the episode. */
-  reply?: (turn: EpisodeTurn, episode: EpisodeState) => Promise<Message[] | { done: unknown }> | Message[] | { done: unknown };
+  reply?: (
+    turn: EpisodeTurn,
+    episode: EpisodeState,
+  ) => Promise<Message[] | { done: unknown }> | Message[] | { done: unknown };
   /** Called when an episode has ended and before it is scored: may set the outcome (eval grades the last code block). */
   finish?: (episode: EpisodeState) => Promise<void> | void;
   /** Extra 0/1 or numeric figures of an episode for metrics and evaluations (e.g. `pass`, `search`). */

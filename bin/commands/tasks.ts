@@ -1,0 +1,95 @@
+import { availableParallelism } from 'node:os';
+import { SingleBar } from 'cli-progress';
+import type { Argv } from 'yargs';
+import { checkTasks, type FailedTask, type TaskCheck } from '../../lib/data/check-tasks.js';
+import { loadTasks } from '../../lib/data/load-tasks.js';
+import { Sandbox } from '../../lib/sandbox/index.js';
+import type { SandboxBackend } from '../../lib/sandbox/types.js';
+
+export const command = 'tasks';
+export const describe = 'check task files';
+
+interface CheckArguments {
+  file: string;
+  json: boolean;
+  concurrency: number;
+  timeoutMs: number | undefined;
+  sandbox: 'auto' | SandboxBackend;
+  python: string;
+  allowUnsandboxed: boolean;
+}
+
+const backends = ['auto', 'bubblewrap', 'container', 'pyodide', 'process'] as const;
+
+export function builder(yargs: Argv): Argv {
+  return yargs
+    .command(
+      'check <file>',
+      'run the reference solutions of a task file against their tests',
+      (inner) =>
+        inner
+          .positional('file', { type: 'string', demandOption: true, describe: 'task file, JSONL' })
+          .option('json', { type: 'boolean', default: false, describe: 'print the result as JSON' })
+          .option('concurrency', {
+            type: 'number',
+            default: availableParallelism(),
+            describe: 'tasks at the same time',
+          })
+          .option('timeout-ms', { type: 'number', describe: "limit of one task's tests, in ms" })
+          .option('sandbox', { choices: backends, default: backends[0], describe: 'where the programs run' })
+          .option('python', { type: 'string', default: 'python3', describe: 'interpreter' })
+          .option('allow-unsandboxed', { type: 'boolean', default: false, describe: 'allow --sandbox process' }),
+      async (args) => check(args as unknown as CheckArguments),
+    )
+    .demandCommand(1, 'say tasks check FILE');
+}
+
+/** yargs calls this only where no sub-command was named; `demandCommand` has answered then. */
+export function handler(): void {}
+
+async function check(args: CheckArguments): Promise<void> {
+  const tasks = await loadTasks(args.file);
+  const sandbox = await Sandbox.open({
+    backend: args.sandbox,
+    python: args.python,
+    allowUnsandboxed: args.allowUnsandboxed,
+  });
+  const bar = new SingleBar({ format: 'tasks {bar} {value}/{total}', stream: process.stderr, clearOnComplete: true });
+  if (process.stderr.isTTY) bar.start(tasks.length, 0);
+  try {
+    const result = await checkTasks(tasks, sandbox, {
+      concurrency: args.concurrency,
+      timeoutMs: args.timeoutMs,
+      onChecked: () => bar.increment(),
+    });
+    bar.stop();
+    process.stdout.write(args.json ? `${JSON.stringify(result, null, 2)}\n` : describeCheck(result));
+    if (result.failed.length + result.infra.length > 0) process.exitCode = 1;
+  } finally {
+    bar.stop();
+    await sandbox.close();
+  }
+}
+
+function describeCheck(result: TaskCheck): string {
+  const { failed, infra, withoutSolution } = result;
+  const counts = [
+    `${result.tasks} tasks`,
+    `${result.passed} passed`,
+    `${failed.length} failed`,
+    ...(infra.length > 0 ? [`${infra.length} not judged`] : []),
+    ...(withoutSolution.length > 0 ? [`${withoutSolution.length} without a solution`] : []),
+  ];
+  return [
+    `${counts.join(', ')} (${result.seconds.toFixed(1)} s)`,
+    ...failed.map(describeFailure),
+    ...infra.map(describeFailure),
+    '',
+  ].join('\n');
+}
+
+function describeFailure({ id, status, failures }: FailedTask): string {
+  const [first] = failures;
+  const reason = first === undefined ? '' : `: ${first.name}: ${first.message.split('\n')[0]}`;
+  return `  ${id}: ${status}${reason}`;
+}

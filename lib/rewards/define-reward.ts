@@ -1,0 +1,23 @@
+import { checkKeys, ensure } from '../known-keys.js';
+import type { Reward } from '../environments/types.js';
+
+/**
+ * A reward: `score` gives a number, a number with its parts, or says why the episode can't be scored.
+ *
+ * @throws INVALID_ARGUMENT on an unknown key, a missing field or a wrong type
+ * @example
+ * const short = defineReward({ name: 'short', weight: 0.1, score: ({ turns }) => (turns.length <= 2 ? 1 : 0) });
+ */
+export function defineReward(reward: Reward): Reward {
+  const operation = 'defineReward';
+  ensure(operation, typeof reward === 'object' && reward !== null, 'a reward must be an object');
+  checkKeys(operation, reward, ['name', 'weight', 'score']);
+  ensure(operation, typeof reward.name === 'string' && reward.name !== '', 'name must be a string that is not empty');
+  ensure(operation, typeof reward.score === 'function', `score of reward '${reward.name}' must be a function`);
+  ensure(
+    operation,
+    reward.weight === undefined || Number.isFinite(reward.weight),
+    `weight of reward '${reward.name}' must be a finite number`,
+  );
+  return { weight: 1, ...reward };
+}

@@ -1,0 +1,3 @@
+export { codeReward } from './code.js';
+export type { CodeRewardOptions } from './code.js';
+export { defineReward } from './define-reward.js';
