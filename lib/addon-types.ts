@@ -176,11 +176,9 @@ export interface NativeCancel {
 }
 
 export interface NativeSession {
-  readonly length: number;
   generate(options: NativeGenerate, cancel: NativeCancel): Promise<NativeTurn>;
   append(ids: Int32Array): Promise<void>;
   fork(): Promise<NativeSession>;
-  ids(): Int32Array;
   close(): void;
 }
 

@@ -1,0 +1,98 @@
+#include "binding/convert.h"
+#include "binding/objects.h"
+
+namespace grpo {
+namespace {
+
+std::vector<float> joined(const std::vector<std::vector<float>>& rows) {
+  std::vector<float> all;
+  for (const auto& row : rows) all.insert(all.end(), row.begin(), row.end());
+  return all;
+}
+
+}  // namespace
+
+void PolicyObject::define(Napi::Env env, AddonData& data) {
+  data.policy = Napi::Persistent(DefineClass(env, "Policy",
+                                             {InstanceMethod<&PolicyObject::open>("open"),
+                                              InstanceMethod<&PolicyObject::logprobs>("logprobs"),
+                                              InstanceMethod<&PolicyObject::update>("update"),
+                                              InstanceMethod<&PolicyObject::trainable>("trainable"),
+                                              InstanceMethod<&PolicyObject::close>("close"),
+                                              InstanceAccessor<&PolicyObject::version>("weightsVersion"),
+                                              InstanceAccessor<&PolicyObject::weight_bytes>("weightBytes")}));
+}
+
+Napi::Object PolicyObject::make(Napi::Env env, std::shared_ptr<PolicyHost> host) {
+  const Napi::Object object = env.GetInstanceData<AddonData>()->policy.New({});
+  Unwrap(object)->host_ = std::move(host);
+  return object;
+}
+
+Napi::Value PolicyObject::open(const Napi::CallbackInfo& info) {
+  return host_->call(info.Env(), [host = host_, ids = read_ids(info[0])](PolicyHost::Core& core, const PendingPtr& pending) {
+    std::shared_ptr<Sequence> sequence = core.engine.open(ids);
+    pending->resolve([host, sequence](Napi::Env env) -> Napi::Value { return SessionObject::make(env, host, sequence); });
+  });
+}
+
+// (rows, weights, temperature, fullSupport, cancel) -> Float32Array of all rows' T - 1 entries, end to end.
+Napi::Value PolicyObject::logprobs(const Napi::CallbackInfo& info) {
+  auto rows = read_rows(info[0].As<Napi::Object>());
+  const Which which = read_which(info[1]);
+  const double temperature = info[2].As<Napi::Number>().DoubleValue();
+  const bool full_support = info[3].As<Napi::Boolean>().Value();
+  const CancelPtr cancel = CancelObject::read(info[4]);
+  return host_->call(info.Env(), [=, rows = std::move(rows)](PolicyHost::Core& core, const PendingPtr& pending) {
+    const auto result = joined(grpo::logprobs(core.model, rows, which, temperature, full_support, *cancel));
+    pending->resolve([result](Napi::Env env) -> Napi::Value { return make_float32(env, result.data(), result.size()); });
+  });
+}
+
+Napi::Value PolicyObject::update(const Napi::CallbackInfo& info) {
+  auto rows = read_update_rows(info[0].As<Napi::Object>());
+  const LossOptions loss = read_loss(info[1].As<Napi::Object>());
+  const OptimizerOptions optimizer = read_optimizer(info[2].As<Napi::Object>());
+  const int64_t micro_batch_tokens = info[3].As<Napi::Number>().Int64Value();
+  const CancelPtr cancel = CancelObject::read(info[4]);
+  return host_->call(info.Env(), [=, rows = std::move(rows)](PolicyHost::Core& core, const PendingPtr& pending) {
+    const UpdateStats stats = grpo::update(core.model, rows, loss, optimizer, micro_batch_tokens, *cancel);
+    pending->resolve([stats](Napi::Env env) -> Napi::Value { return make_stats(env, stats); });
+  });
+}
+
+// (which) -> [{ name, shape, data }], float32 copies.
+Napi::Value PolicyObject::trainable(const Napi::CallbackInfo& info) {
+  const Which which = read_which(info[0]);
+  return host_->call(info.Env(), [which](PolicyHost::Core& core, const PendingPtr& pending) {
+    auto tensors = core.model.trainable(which);
+    // Copies, made here: the next job may change the weights.
+    for (auto& [name, tensor] : tensors) tensor = tensor.contiguous().clone();
+    pending->resolve([tensors](Napi::Env env) -> Napi::Value {
+      Napi::Array list = Napi::Array::New(env, tensors.size());
+      for (uint32_t i = 0; i < tensors.size(); ++i) {
+        const auto& [name, tensor] = tensors[i];
+        Napi::Object item = Napi::Object::New(env);
+        Napi::Array shape = Napi::Array::New(env);
+        for (int64_t d = 0; d < tensor.dim(); ++d) shape.Set(static_cast<uint32_t>(d), static_cast<double>(tensor.size(d)));
+        item.Set("name", name);
+        item.Set("shape", shape);
+        item.Set("data", make_float32(env, tensor.const_data_ptr<float>(), static_cast<size_t>(tensor.numel())));
+        list.Set(i, item);
+      }
+      return list;
+    });
+  });
+}
+
+Napi::Value PolicyObject::close(const Napi::CallbackInfo& info) { return host_->close(info.Env()); }
+
+Napi::Value PolicyObject::version(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), static_cast<double>(host_->version()));
+}
+
+Napi::Value PolicyObject::weight_bytes(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), static_cast<double>(host_->weight_bytes()));
+}
+
+}  // namespace grpo

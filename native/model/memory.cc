@@ -1,0 +1,76 @@
+#include "model/memory.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "error.h"
+
+namespace grpo {
+namespace {
+
+constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
+// Left for the rest of the process and for page tables.
+constexpr int64_t kReserve = int64_t{256} << 20;
+
+// A field such as "MemAvailable:  123 kB" in bytes, or -1.
+int64_t proc_field(const char* path, const std::string& field) {
+  std::ifstream in(path);
+  std::string name;
+  while (in >> name) {
+    int64_t kilobytes = 0;
+    if (name == field && in >> kilobytes) return kilobytes * 1024;
+    in.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return -1;
+}
+
+int64_t number_in(const char* path) {
+  std::ifstream in(path);
+  int64_t value = 0;
+  return in >> value ? value : kUnlimited;  // "max" is no number: no limit
+}
+
+int64_t address_space_left() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnlimited;
+  const int64_t used = proc_field("/proc/self/status", "VmSize:");
+  return std::max<int64_t>(0, static_cast<int64_t>(limit.rlim_cur) - std::max<int64_t>(used, 0));
+}
+
+std::string megabytes(int64_t bytes) { return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MB"; }
+
+}  // namespace
+
+int64_t available_memory() {
+  int64_t available = proc_field("/proc/meminfo", "MemAvailable:");
+  if (available < 0) available = kUnlimited;
+  const int64_t limit = number_in("/sys/fs/cgroup/memory.max");
+  if (limit != kUnlimited) {
+    available = std::min(available, std::max<int64_t>(0, limit - number_in("/sys/fs/cgroup/memory.current")));
+  }
+  return std::min(available, address_space_left());
+}
+
+void require_memory(const char* operation, int64_t bytes, const char* what) {
+  const int64_t available = available_memory();
+  if (bytes <= 0 || available == kUnlimited || bytes + kReserve <= available) return;
+  throw Error("OUT_OF_MEMORY", operation,
+              std::string(what) + " would take " + megabytes(bytes) + ", but only " + megabytes(available) +
+                  " of memory are free; use a smaller model, shorter rows or fewer at once");
+}
+
+int64_t peak_resident_bytes() {
+  const int64_t peak = proc_field("/proc/self/status", "VmHWM:");
+  return std::max<int64_t>(peak, 0);
+}
+
+void reset_peak_resident_bytes() {
+  std::ofstream("/proc/self/clear_refs") << "5";
+}
+
+}  // namespace grpo
