@@ -99,9 +99,9 @@ export async function sha256Of(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** The innermost message: fetch hides the reason (no such host, refused) in its cause. */
+/** The reason in words: fetch hides it (no such host, refused) in its cause. */
 export function reasonOf(error: unknown): string {
   let inner = error;
-  while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;
+  while (inner instanceof Error && !(inner instanceof GrpoError) && inner.cause instanceof Error) inner = inner.cause;
   return inner instanceof Error ? inner.message || inner.name : String(inner);
 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GrpoError } from '../errors.js';
 
@@ -15,8 +15,9 @@ export async function pipDownload(
   options: { withDependencies?: boolean; python?: string; env?: NodeJS.ProcessEnv } = {},
 ): Promise<string[]> {
   const python = options.python ?? 'python3';
-  const args = ['-m', 'pip', 'download', requirement, '--only-binary', ':all:', '--dest', folder];
-  if (!options.withDependencies) args.push('--no-deps');
+  await mkdir(folder, { recursive: true });
+  const dependencies = options.withDependencies ? [] : ['--no-deps'];
+  const args = ['-m', 'pip', 'download', requirement, ...dependencies, '--only-binary', ':all:', '--dest', folder];
   const { code, output } = await runPip(python, args, options.env);
   if (code !== 0) {
     const missing = /No module named pip|ENOENT/.test(output);
