@@ -83,9 +83,14 @@ function temporaryFolder(path: string, bytes: number, program: BubblewrapProgram
   return ['--perms', '1777', ...(sized ? ['--size', String(bytes)] : []), '--tmpfs', path];
 }
 
-/** How the supervisor is started inside its own namespaces. */
-export function bubblewrapLaunch(program: BubblewrapProgram, interpreter: Interpreter): Launch {
+/**
+ * How the supervisor is started inside its own namespaces.
+ *
+ * @param preload modules that a warm supervisor imports once; undefined = one program, then the end
+ */
+export function bubblewrapLaunch(program: BubblewrapProgram, interpreter: Interpreter, preload?: string[]): Launch {
   const layout = layOut(interpreter);
+  const isWarm = preload !== undefined;
   const isRoot = process.getuid?.() === 0;
   const users = isRoot ? unusedUserIds() : undefined;
   if (isRoot && users === undefined) {
@@ -100,30 +105,32 @@ export function bubblewrapLaunch(program: BubblewrapProgram, interpreter: Interp
   if (isRoot) {
     // Root's own files must be bound by root; the supervisor keeps what it needs to become somebody else.
     args.push('--cap-drop', 'ALL', '--cap-add', 'CAP_SETUID', '--cap-add', 'CAP_SETGID', '--cap-add', 'CAP_KILL');
+    if (isWarm) args.push('--cap-add', 'CAP_SYS_ADMIN');
   } else {
     args.push('--unshare-user', '--uid', '1000', '--gid', '1000');
   }
   args.push(...systemFolders());
-  const inputs = Object.values(IDENTITY);
   Object.keys(IDENTITY).forEach((name, index) => args.push('--perms', '0644', '--ro-bind-data', String(3 + index), `/etc/${name}`));
   for (const [host, inside] of layout.binds) args.push('--ro-bind', host, inside);
-  args.push('--proc', '/proc', '--dev', '/dev', ...temporaryFolder('/dev/shm', DISK_BYTES, program));
+  if (isRoot && isWarm) args.push('--dir', '/proc');
+  else args.push('--proc', '/proc');
+  args.push('--dev', '/dev', ...temporaryFolder('/dev/shm', DISK_BYTES, program));
   args.push(...temporaryFolder('/tmp', DISK_BYTES, program), '--remount-ro', '/dev', '--remount-ro', '/', '--chdir', '/');
   const config = {
     isolated: true,
+    warm: isWarm,
+    mountProc: isRoot && isWarm,
     users: users ?? null,
-    userNamespace: isRoot && existsSync('/proc/self/ns/user'),
     mounts: ['/tmp', '/dev/shm'],
+    diskBytes: DISK_BYTES,
     sites: layout.sites,
-    preload: [] as string[],
+    preload: preload ?? [],
   };
   return {
-    backend: 'bubblewrap',
     command: program.path,
     args: [...args, layout.executable, '-s', '-c', SUPERVISOR_SOURCE, JSON.stringify(config)],
     environment: cleanEnvironment('/tmp', layout.libraryFolder),
-    inputs,
+    inputs: Object.values(IDENTITY),
     folder: '/tmp/program',
-    processes: 64,
   };
 }

@@ -34,7 +34,6 @@ const testSchema = z.strictObject({
 /** One job as the supervisor reads it. */
 export interface Job {
   kind: 'run' | 'test';
-  folder: string;
   /** path -> base64 */
   files: Record<string, string>;
   limits: { timeoutMs: number; memoryMb: number; outputBytes: number; fileBytes: number; processes: number };
@@ -65,19 +64,18 @@ function encodeFiles(files: Record<string, string | Uint8Array> | undefined, res
 }
 
 /** @throws INVALID_ARGUMENT */
-export function runJob(options: RunOptions, place: { folder: string; processes: number }): Job {
+export function runJob(options: RunOptions, processes: number): Job {
   const operation = 'sandbox.run';
   const given = check(runSchema, options, operation);
   return {
     kind: 'run',
-    folder: place.folder,
     files: encodeFiles(given.files, ['main.py'], operation),
     limits: {
       timeoutMs: given.timeoutMs ?? RUN_TIMEOUT_MS,
       memoryMb: given.memoryMb ?? RUN_MEMORY_MB,
       outputBytes: given.outputBytes ?? OUTPUT_BYTES,
       fileBytes: FILE_BYTES,
-      processes: place.processes,
+      processes,
     },
     code: given.code,
     stdin: given.stdin ?? '',
@@ -85,19 +83,18 @@ export function runJob(options: RunOptions, place: { folder: string; processes: 
 }
 
 /** @throws INVALID_ARGUMENT */
-export function testJob(options: TestOptions, place: { folder: string; processes: number }): Job {
+export function testJob(options: TestOptions, processes: number): Job {
   const operation = 'sandbox.test';
   const given = check(testSchema, options, operation);
   return {
     kind: 'test',
-    folder: place.folder,
     files: encodeFiles(given.files, ['solution.py', 'test_solution.py'], operation),
     limits: {
       timeoutMs: given.timeoutMs ?? TEST_TIMEOUT_MS,
       memoryMb: given.memoryMb ?? TEST_MEMORY_MB,
       outputBytes: OUTPUT_BYTES,
       fileBytes: FILE_BYTES,
-      processes: place.processes,
+      processes,
     },
     solution: given.solution,
     test: given.test,

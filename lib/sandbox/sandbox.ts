@@ -1,10 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { GrpoError } from '../errors.js';
-import { bubblewrapLaunch, findBubblewrap } from './bubblewrap.js';
-import { findInterpreter } from './interpreter.js';
+import { type Candidate, candidatesFor } from './backends.js';
 import { type Job, runJob, testJob } from './jobs.js';
 import type { RunOptions, RunResult, SandboxBackend, SandboxLike, SandboxOptions, TestOptions, TestResult } from './types.js';
-import { type Answer, type Launch, Worker } from './worker.js';
+import type { Answer } from './worker.js';
 
 /**
  * Runs untrusted Python programs, each in its own empty folder and namespaces.
@@ -18,77 +17,109 @@ export class Sandbox implements SandboxLike {
   private readonly queue: (() => void)[] = [];
   private readonly closing = new AbortController();
   private running = 0;
-  private idle: (() => void) | undefined;
+  private idle: (() => void)[] = [];
 
   private constructor(
     readonly backend: SandboxBackend,
-    private readonly launch: Launch,
+    private readonly candidate: Candidate,
     /** Programs at the same time; others wait, and their time does not run yet. */
     private readonly slots = 2 * availableParallelism(),
   ) {}
 
+  /**
+   * Opens a sandbox and runs a first program in it.
+   *
+   * @throws SANDBOX_UNAVAILABLE with what is missing and the line that installs it
+   */
   static async open(options: SandboxOptions = {}): Promise<Sandbox> {
-    const interpreter = await findInterpreter(options.python ?? 'python3');
-    const launch = bubblewrapLaunch(await findBubblewrap(), interpreter);
-    const sandbox = new Sandbox(launch.backend, launch);
-    const probe = await sandbox.run({ code: 'print(6 * 7)', timeoutMs: 20_000 });
-    if (probe.status !== 'ok' || probe.stdout !== '42\n') {
+    const { backend, candidates } = await candidatesFor(options);
+    let reason = '';
+    for (const candidate of candidates) {
+      const sandbox = new Sandbox(backend, candidate);
+      const failure = await sandbox.probe();
+      if (failure === undefined) return sandbox;
       await sandbox.close();
-      throw new GrpoError('SANDBOX_UNAVAILABLE', 'Sandbox.open', probe.stderr);
+      reason = failure;
     }
-    return sandbox;
+    throw new GrpoError('SANDBOX_UNAVAILABLE', 'Sandbox.open', `${backend} is there, but ${reason}`);
   }
 
+  /** Whether interpreters are kept started between programs; the isolation is the same. */
+  get isWarm(): boolean {
+    return this.candidate.pool.isWarm;
+  }
+
+  /**
+   * Runs one program.
+   *
+   * @throws INVALID_ARGUMENT, ABORTED, CLOSED
+   */
   async run(options: RunOptions): Promise<RunResult> {
-    const job = runJob(options, this.launch);
+    const job = runJob(options, this.candidate.processes);
     const { answer, wallMs } = await this.execute(job, 'sandbox.run', options.signal);
     if ('value' in answer) return answer.value as unknown as RunResult;
-    return { status: 'infra', exitCode: null, stdout: '', stderr: 'failure' in answer ? answer.failure : '', wallMs };
+    return { status: 'infra', exitCode: null, stdout: '', stderr: answer.failure, wallMs };
   }
 
+  /**
+   * Judges a solution by its tests: 'pass' only when each of them was reported as passed.
+   *
+   * @throws INVALID_ARGUMENT, ABORTED, CLOSED
+   */
   async test(options: TestOptions): Promise<TestResult> {
-    const job = testJob(options, this.launch);
+    const job = testJob(options, this.candidate.processes);
     const { answer, wallMs } = await this.execute(job, 'sandbox.test', options.signal);
     if ('value' in answer) return answer.value as unknown as TestResult;
-    const message = 'failure' in answer ? answer.failure : '';
-    return { status: 'infra', testsRun: 0, failures: [{ name: 'sandbox', message }], wallMs };
+    return { status: 'infra', testsRun: 0, failures: [{ name: 'sandbox', message: answer.failure }], wallMs };
   }
 
+  /** Kills what still runs (it is reported as aborted) and ends the interpreters. */
   async close(): Promise<void> {
     this.closing.abort();
-    if (this.running > 0) await new Promise<void>((resolve) => (this.idle = resolve));
+    if (this.running > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
+    await this.candidate.pool.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  private async execute(job: Job, operation: string, signal?: AbortSignal): Promise<{ answer: Answer; wallMs: number }> {
+  private async execute(
+    job: Job,
+    operation: string,
+    signal?: AbortSignal,
+  ): Promise<{ answer: Exclude<Answer, { aborted: true }>; wallMs: number }> {
     if (this.closing.signal.aborted) throw new GrpoError('CLOSED', operation, 'the sandbox is closed');
-    if (signal?.aborted) throw new GrpoError('ABORTED', operation, 'aborted before it started', { cause: signal.reason });
+    const stop = signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal;
     await this.enter();
     const began = performance.now();
     try {
-      const stop = signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal;
-      const worker = new Worker(this.launch);
-      const failure = await worker.ready();
-      const answer = failure === undefined ? await worker.run(job, job.limits.timeoutMs, stop) : { failure };
-      await worker.close();
-      if ('aborted' in answer) throw new GrpoError('ABORTED', operation, 'aborted; the program was killed', { cause: stop.reason });
+      const answer: Answer = stop.aborted ? { aborted: true } : await this.candidate.pool.run(job, stop);
+      if ('aborted' in answer) {
+        throw new GrpoError('ABORTED', operation, 'aborted; nothing of the program is left', { cause: stop.reason });
+      }
       return { answer, wallMs: performance.now() - began };
     } finally {
       this.leave();
     }
   }
 
+  /** Runs one program; says what is wrong. */
+  private async probe(): Promise<string | undefined> {
+    const result = await this.run({ code: 'import os\nprint(6 * 7, os.getuid())', timeoutMs: 20_000 });
+    const [answer, user] = result.stdout.trim().split(' ');
+    if (result.status === 'ok' && answer === '42' && (user !== '0' || this.backend === 'process')) return undefined;
+    return `a first program failed (${result.status}): ${result.stderr || result.stdout}`;
+  }
+
   private async enter(): Promise<void> {
-    if (this.running >= this.slots) await new Promise<void>((resolve) => this.queue.push(resolve));
+    while (this.running >= this.slots) await new Promise<void>((resolve) => this.queue.push(resolve));
     this.running++;
   }
 
   private leave(): void {
     this.running--;
     this.queue.shift()?.();
-    if (this.running === 0) this.idle?.();
+    if (this.running === 0) this.idle.splice(0).forEach((resolve) => resolve());
   }
 }

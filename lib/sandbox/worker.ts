@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import type { SandboxBackend } from './types.js';
 
 /** Everything that starts one supervisor. */
 export interface Launch {
-  backend: SandboxBackend;
   command: string;
   args: string[];
   environment: Record<string, string>;
@@ -12,9 +10,8 @@ export interface Launch {
   inputs: string[];
   /** The program's folder, as the program sees it. */
   folder: string;
-  /** Processes and threads of one program at most; 0 = no limit. */
-  processes: number;
-  cwd?: string;
+  /** Removes what the launch made on the host's disk. */
+  cleanUp?: () => Promise<void>;
 }
 
 const START_MS = 30_000;
@@ -24,7 +21,7 @@ const DIAGNOSTIC_BYTES = 8192;
 /** What came of one job: the supervisor's answer, or why there is none. */
 export type Answer = { value: Record<string, unknown> } | { aborted: true } | { failure: string };
 
-/** One supervisor process with one job at a time, spoken to in frames: 4 bytes of length, then JSON. */
+/** One supervisor process, one job at a time, spoken to in frames: 4 bytes of length, then JSON. */
 export class Worker {
   private readonly child: ChildProcess;
   private received: Buffer[] = [];
@@ -33,12 +30,13 @@ export class Worker {
   private diagnostics = '';
   private ended = false;
   private startError: string | undefined;
+  private isUp = false;
   private readonly exit: Promise<void>;
 
   constructor(launch: Launch) {
     const stdio: 'pipe'[] = ['pipe', 'pipe', 'pipe', ...launch.inputs.map(() => 'pipe' as const)];
     // Its own session: a Ctrl-C at the terminal is for this process alone.
-    this.child = spawn(launch.command, launch.args, { env: launch.environment, cwd: launch.cwd ?? '/', stdio, detached: true });
+    this.child = spawn(launch.command, launch.args, { env: launch.environment, cwd: '/', stdio, detached: true });
     launch.inputs.forEach((text, index) => {
       const handle = this.child.stdio[3 + index] as Writable | null | undefined;
       handle?.on('error', () => undefined); // ended early: its exit tells
@@ -64,9 +62,14 @@ export class Worker {
   }
 
   /** Waits until the interpreter is up; says why it is not otherwise. */
-  async ready(): Promise<string | undefined> {
+  async ready(signal?: AbortSignal): Promise<string | undefined> {
+    if (this.isUp) return undefined;
+    const abort = (): void => this.kill();
+    signal?.addEventListener('abort', abort, { once: true });
     const frame = await this.next(START_MS);
-    return frame === undefined ? this.explain('the sandbox did not start') : undefined;
+    signal?.removeEventListener('abort', abort);
+    this.isUp = frame !== undefined;
+    return this.isUp ? undefined : this.explain('the sandbox did not start');
   }
 
   /** Runs one job. The answer comes when all its processes are gone. */
@@ -103,11 +106,6 @@ export class Worker {
   /** Ends the supervisor with everything that it started, and waits for it. */
   async close(): Promise<void> {
     this.kill();
-    await this.exit;
-  }
-
-  /** Waits for the supervisor's own end. */
-  async done(): Promise<void> {
     await this.exit;
   }
 

@@ -149,9 +149,9 @@ def set_limits(limits):
     lower(resource.RLIMIT_AS, own_address_space() + limits['memoryMb'] * 1048576)
 
 
-def close_descriptors():
+def close_descriptors(keep):
     for name in os.listdir('/proc/self/fd'):
-        if int(name) > 2:
+        if int(name) > 2 and int(name) not in keep:
             try:
                 os.close(int(name))
             except OSError:

@@ -2,13 +2,62 @@
 export const MONITOR_SOURCE = String.raw`
 PAGE = resource.getpagesize()
 POLL_SECONDS = 0.025
+SHARED_BYTES = 64 << 20  # below it, what a process shares is libraries
+
+
+def descendants():
+    """Processes below this one, whatever session they put themselves in; for use without a process namespace."""
+    parents = {}
+    for name in os.listdir('/proc'):
+        if name.isdigit():
+            try:
+                with open('/proc/%s/stat' % name) as handle:
+                    parents[int(name)] = int(handle.read().rpartition(')')[2].split()[1])
+            except OSError:
+                continue  # ended between the two looks
+    found, wanted = set(), {os.getpid()}
+    while wanted:
+        wanted = {pid for pid, parent in parents.items() if parent in wanted} - found
+        found |= wanted
+    return found
+
+
+def kill_descendants():
+    """Orphans come back to this process (it is their subreaper), so that repeating finds them all."""
+    while True:
+        found = descendants()
+        for pid in found:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0] != 0:
+                pass
+        except ChildProcessError:
+            if not descendants():
+                return
+        time.sleep(0.001)
+
+
+def shared_memory(name):
+    """This process's part of shared memory that no file backs."""
+    for path, field in (('smaps_rollup', 'Pss_Shmem:'), ('status', 'RssShmem:')):
+        try:
+            with open('/proc/%s/%s' % (name, path)) as handle:
+                for line in handle:
+                    if line.startswith(field):
+                        return int(line.split()[1]) * 1024
+        except OSError:
+            continue  # not ours to read, or ended
+    return 0
 
 
 class Watch:
     """Collects what a child process prints and stops at the first limit that it crosses."""
 
-    def __init__(self, limits, mounts, ignored):
-        self.limits, self.mounts, self.ignored = limits, mounts, ignored
+    def __init__(self, limits, mounts, isolated):
+        self.limits, self.mounts, self.isolated = limits, mounts, isolated
         self.deadline = time.monotonic() + limits['timeoutMs'] / 1000
         self.base = 0
         self.exit_status = None
@@ -18,15 +67,19 @@ class Watch:
     def memory_bytes(self):
         """Private memory of all processes in sight beyond what they were born with, and their temporary files."""
         total = 0
-        for name in os.listdir('/proc'):
-            if not name.isdigit() or int(name) in self.ignored:
-                continue
+        if self.isolated:
+            processes = [name for name in os.listdir('/proc') if name.isdigit() and name != '1']
+        else:
+            processes = descendants()
+        for name in processes:
             try:
                 with open('/proc/%s/statm' % name) as handle:
                     fields = handle.read().split()
             except OSError:
                 continue  # ended between the two looks
             total += max(0, (int(fields[1]) - int(fields[2])) * PAGE - self.base)
+            if int(fields[2]) * PAGE > SHARED_BYTES:
+                total += shared_memory(name)
         for path in self.mounts:
             stats = os.statvfs(path)
             total += (stats.f_blocks - stats.f_bfree) * stats.f_frsize

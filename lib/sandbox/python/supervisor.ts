@@ -56,18 +56,12 @@ def enter_program(config, job, plan, pipes, key):
     ready, report = os.dup2(pipes['ready'], 200, False), None
     if pipes.get('report') is not None:
         report = os.dup2(pipes['report'], 201, False)
-    for name in os.listdir('/proc/self/fd'):
-        if int(name) > 2 and int(name) not in (200, 201):
-            try:
-                os.close(int(name))
-            except OSError:
-                pass  # the descriptor of the listing itself
+    close_descriptors({200, 201})
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     if config['isolated']:
-        if job['user'] is not None:
+        if job['user'] is not None and not config['warm']:
             become_user(job['user'])
-            if config['userNamespace']:
-                enter_user_namespace()
+            enter_user_namespace()
         drop_capabilities()
     prctl(PR_SET_DUMPABLE, 1)
     fill_folder(folder, job['files'])
@@ -95,6 +89,29 @@ def start_child(config, job, plan, pipes, key):
     return child
 
 
+def start_apart(config, job, plan, pipes, key, relay):
+    """Like start_child, with a first process of a new process namespace in between. Nothing outlives that process."""
+    first = os.fork()
+    if first != 0:
+        return first
+    try:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        mount('none', '/', '', 0x4000 | 0x40000)  # recursive, private
+        for path in config['mounts']:
+            mount('tmpfs', path, 'tmpfs', 2 | 4, 'mode=1777,nr_inodes=20000,size=%d' % config['diskBytes'])
+        mount('proc', '/proc', 'proc', 2 | 4 | 8)
+        child = start_child(config, job, plan, pipes, key)
+        close_descriptors({relay})
+        while True:
+            pid, status = os.waitpid(-1, 0)
+            if pid == child:
+                os.write(relay, struct.pack('=i', status))
+                os._exit(0)
+    except BaseException as error:
+        os.write(pipes['err'], ('%s: %s' % (type(error).__name__, error)).encode())
+        os._exit(INFRA_CODE)
+
+
 def handle(config, job):
     """Runs one job to its end and gives the answer."""
     began = time.monotonic()
@@ -116,11 +133,21 @@ def handle(config, job):
         pipes['report'] = ends['report'][1]
         null = os.open(os.devnull, os.O_WRONLY)
         pipes['out'] = pipes['err'] = null
-    ignored = {1, os.getpid()} if config['isolated'] else None
-    watch = Watch(limits, config['mounts'], ignored)
+    watch = Watch(limits, config['mounts'], config['isolated'])
     watch.base = private_bytes()
+    if config['warm']:
+        if job['user'] is not None:
+            become_user(job['user'])
+        enter_user_namespace(NEW_NS | NEW_PID | NEW_IPC)
     prctl(PR_SET_DUMPABLE, 0)
-    child = start_child(config, job, plan, pipes, key)
+    if not config['isolated']:
+        prctl(PR_SET_SUBREAPER, 1)
+    relay = os.pipe()
+    if config['warm']:
+        child = start_apart(config, job, plan, pipes, key, relay[1])
+    else:
+        child = start_child(config, job, plan, pipes, key)
+    os.close(relay[1])
     for name, pair in ends.items():
         os.close(pair[0] if name == 'in' else pair[1])
     if null is not None:
@@ -133,6 +160,14 @@ def handle(config, job):
         streams = [stream(ends['report'][0], REPORT_BYTES)]
     feed = (job.get('stdin') or '').encode('utf-8', 'surrogatepass')
     watch.follow(child, streams, (ends['in'][1], feed))
+    if not config['isolated']:
+        kill_descendants()
+    if config['warm']:
+        if watch.exit_status is None:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        told = os.read(relay[0], 4)
+        watch.exit_status = struct.unpack('=i', told)[0] if told else 0
     started = os.read(ends['ready'][0], 1) == b'k'
     os.close(ends['ready'][0])
     wall = (time.monotonic() - began) * 1000
@@ -163,14 +198,40 @@ def prepare(config):
     gc.freeze()
 
 
+def handle_apart(config, job, outgoing):
+    """A fresh fork for each job; this process stays as it was."""
+    carrier = os.fork()
+    if carrier == 0:
+        try:
+            write_frame(outgoing, handle(config, job))
+            os._exit(0)
+        except BaseException as error:
+            os.write(2, ('%s: %s' % (type(error).__name__, error)).encode())
+            os._exit(1)
+    while True:
+        pid, status = os.waitpid(-1, 0)
+        if pid == carrier:
+            return status == 0
+
+
 def serve(config):
     incoming, outgoing = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     os.dup2(null, 1)
     os.close(null)
+    if config['mountProc']:
+        # A proc that is partly covered, as bubblewrap's is for root, may not be mounted again in an inner namespace.
+        mount('proc', '/proc', 'proc', 2 | 4 | 8)
+        prctl(PR_SET_NO_NEW_PRIVS, 1)
+        drop_capabilities((5, 6, 7))  # what is left: kill, setgid, setuid
     prepare(config)
     write_frame(outgoing, {'ready': True, 'pytest': importlib.util.find_spec('pytest') is not None})
+    if config['warm']:
+        while True:
+            job = read_frame(incoming)
+            if job is None or not handle_apart(config, job, outgoing):
+                os._exit(0)
     job = read_frame(incoming)
     if job is not None:
         write_frame(outgoing, handle(config, job))

@@ -1,0 +1,87 @@
+import { availableParallelism } from 'node:os';
+import type { Job } from './jobs.js';
+import { type Answer, type Launch, Worker } from './worker.js';
+
+/** What a warm supervisor has imported already. */
+export type Warmth = 'plain' | 'pytest' | 'packages';
+
+const STANDARD = 'bisect collections copy csv datetime decimal fractions functools heapq io itertools json math operator random re statistics string typing'.split(' ');
+const PACKAGES = 'numpy pandas scipy matplotlib.pyplot sklearn pytest'.split(' ');
+
+export const PRELOAD: Record<Warmth, string[]> = {
+  plain: STANDARD,
+  pytest: [...STANDARD, 'pytest'],
+  packages: [...STANDARD, ...PACKAGES],
+};
+
+const PACKAGE_WORDS = /\b(numpy|pandas|scipy|matplotlib|sklearn|seaborn)\b/;
+const PYTEST_WORDS = /\bpytest\b|\b(from|import)\s+solution\b|^(async\s+)?def test_/m;
+
+/** Which supervisor suits a job best; every one of them gives the same result. */
+export function warmthOf(job: Job): Warmth {
+  const text = [job.code, job.codePrompt, job.solution, job.test].filter((part) => typeof part === 'string').join('\n');
+  if (PACKAGE_WORDS.test(text)) return 'packages';
+  return job.kind === 'test' && (job.style === 'pytest' || (job.style === 'auto' && PYTEST_WORDS.test(text))) ? 'pytest' : 'plain';
+}
+
+interface Entry {
+  worker: Worker;
+  launch: Launch;
+}
+
+/** Hands jobs to supervisors: warm ones that are used again, or one for each job. */
+export class Pool {
+  private readonly idle: Record<Warmth, Entry[]> = { plain: [], pytest: [], packages: [] };
+  private readonly busy = new Set<Entry>();
+
+  /** @param isWarm one supervisor serves many jobs, one at a time */
+  constructor(
+    private readonly launch: (warmth: Warmth) => Launch | Promise<Launch>,
+    readonly isWarm: boolean,
+    /** Idle supervisors kept of each kind. */
+    private readonly kept = availableParallelism(),
+  ) {}
+
+  async run(job: Job, signal: AbortSignal): Promise<Answer> {
+    const warmth = this.isWarm ? warmthOf(job) : 'plain';
+    const entry = this.take(warmth) ?? (await this.start(warmth));
+    const { worker, launch } = entry;
+    this.busy.add(entry);
+    let isReusable = false;
+    try {
+      const failure = await worker.ready(signal);
+      if (signal.aborted) return { aborted: true };
+      if (failure !== undefined) return { failure };
+      const answer = await worker.run({ ...job, folder: launch.folder }, job.limits.timeoutMs, signal);
+      isReusable = this.isWarm && 'value' in answer && worker.isAlive && !signal.aborted;
+      return answer;
+    } finally {
+      this.busy.delete(entry);
+      if (isReusable && this.idle[warmth].length < this.kept) this.idle[warmth].push(entry);
+      else await this.end(entry);
+    }
+  }
+
+  /** Ends all supervisors and waits for them. */
+  async close(): Promise<void> {
+    const entries = [...Object.values(this.idle).flat(), ...this.busy];
+    for (const list of Object.values(this.idle)) list.length = 0;
+    await Promise.all(entries.map((entry) => this.end(entry)));
+  }
+
+  private async start(warmth: Warmth): Promise<Entry> {
+    const launch = await this.launch(warmth);
+    return { worker: new Worker(launch), launch };
+  }
+
+  private async end(entry: Entry): Promise<void> {
+    await entry.worker.close();
+    await entry.launch.cleanUp?.();
+  }
+
+  private take(warmth: Warmth): Entry | undefined {
+    let entry = this.idle[warmth].pop();
+    while (entry !== undefined && !entry.worker.isAlive) entry = this.idle[warmth].pop();
+    return entry;
+  }
+}
