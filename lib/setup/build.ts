@@ -68,8 +68,8 @@ async function cmakeJs(folder: string, args: string[], log: string, flags: 'w' |
     child.on('close', (status) => out.end(() => resolve(status)));
   });
   if (code === 0) return;
-  const text = await readFile(log, 'utf8');
-  const errors = text.split('\n').filter((line) => /error[: ]|Error:|fatal/i.test(line));
-  const shown = (errors.length > 0 ? errors.slice(0, 8) : text.trimEnd().split('\n').slice(-8)).join('\n  ');
+  const lines = (await readFile(log, 'utf8')).split('\n').filter((line) => line.trim() !== '');
+  const first = lines.findIndex((line) => /error[: ]|fatal/i.test(line));
+  const shown = (first >= 0 ? lines.slice(first, first + 8) : lines.slice(-8)).join('\n  ');
   throw new GrpoError('BUILD_FAILED', 'setup', `cmake-js ${args[0]} failed; all of it is in ${log}:\n  ${shown}`);
 }
