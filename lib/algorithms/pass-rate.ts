@@ -11,7 +11,11 @@ import { deriveSeed, randomNumbers } from './random.js';
  */
 export function passAtK(n: number, c: number, k: number): number {
   if (k < 1 || k > n) {
-    throw new GrpoError('INVALID_ARGUMENT', 'pass_at_k', `k must lie in 1..${n}, the samples of the task, but got ${k}`);
+    throw new GrpoError(
+      'INVALID_ARGUMENT',
+      'pass_at_k',
+      `k must lie in 1..${n}, the samples of the task, but got ${k}`,
+    );
   }
   if (n - c < k) return 1;
   let miss = 1;

@@ -5,7 +5,10 @@ type Given = Record<string, unknown>;
 const at = (given: Given, path: string): unknown =>
   path
     .split('.')
-    .reduce<unknown>((node, name) => (typeof node === 'object' && node !== null ? (node as Given)[name] : undefined), given);
+    .reduce<unknown>(
+      (node, name) => (typeof node === 'object' && node !== null ? (node as Given)[name] : undefined),
+      given,
+    );
 
 interface Rule {
   keys: string[];
@@ -17,7 +20,11 @@ const policyOf = (given: Given) => at(given, 'loss.policy') ?? 'clip';
 const hasKl = (given: Given) => Number(at(given, 'loss.klCoefficient') ?? 0) > 0;
 
 const RULES: Rule[] = [
-  { keys: ['loss.cispoMax', 'loss.cispoRelative'], applies: (g) => policyOf(g) === 'cispo', needs: 'loss.policy cispo' },
+  {
+    keys: ['loss.cispoMax', 'loss.cispoRelative'],
+    applies: (g) => policyOf(g) === 'cispo',
+    needs: 'loss.policy cispo',
+  },
   {
     keys: ['loss.sapoTemperaturePositive', 'loss.sapoTemperatureNegative'],
     applies: (g) => policyOf(g) === 'sapo',
@@ -62,7 +69,8 @@ const RULES: Rule[] = [
   },
   {
     keys: ['allowUnsandboxed'],
-    applies: (g) => at(g, 'allowUnsandboxed') === false || ['auto', 'process', undefined].includes(at(g, 'sandbox') as string),
+    applies: (g) =>
+      at(g, 'allowUnsandboxed') === false || ['auto', 'process', undefined].includes(at(g, 'sandbox') as string),
     needs: 'sandbox auto or process',
   },
 ];

@@ -1,6 +1,13 @@
 export { flagOptions, readFlags } from './flags.js';
 export { configKeys, nearestName } from './keys.js';
 export { loadConfigFile } from './load.js';
-export { resolveEvaluateConfig, resolveGenerateConfig, resolveTrainConfig } from './resolve.js';
+export { mergeTrainInputs, resolveEvaluateConfig, resolveGenerateConfig, resolveTrainConfig } from './resolve.js';
 export { evaluateSchema, generateSchema, trainSchema } from './schema.js';
-export type { EvaluateConfig, EvaluateInput, GenerateConfig, GenerateInput, TrainConfig, TrainInput } from './schema.js';
+export type {
+  EvaluateConfig,
+  EvaluateInput,
+  GenerateConfig,
+  GenerateInput,
+  TrainConfig,
+  TrainInput,
+} from './schema.js';

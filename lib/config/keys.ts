@@ -55,6 +55,11 @@ function rangeOf(node: JsonNode): string | undefined {
   return parts.length > 0 ? parts.join(', ') : undefined;
 }
 
+function defaultText(value: unknown): string {
+  if (value === undefined) return '';
+  return Array.isArray(value) ? value.join(',') : typeof value === 'string' ? value : JSON.stringify(value);
+}
+
 function collect(node: JsonNode, prefix: string, into: ConfigKey[]): void {
   for (const [name, child] of Object.entries(node.properties ?? {})) {
     const path = prefix + name;
@@ -71,7 +76,7 @@ function collect(node: JsonNode, prefix: string, into: ConfigKey[]): void {
       unit: child.unit,
       choices: child.enum ?? items?.enum,
       range: rangeOf(child),
-      defaultText: child.shownDefault ?? (child.default === undefined ? '' : String(child.default)),
+      defaultText: child.shownDefault ?? defaultText(child.default),
     });
   }
 }

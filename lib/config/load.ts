@@ -28,7 +28,11 @@ export async function loadConfigFile(path: string): Promise<Record<string, unkno
       throw new GrpoError('INVALID_CONFIG', 'config', `${path} cannot be imported: ${reason(error)}`, { cause: error });
     })) as { default?: unknown };
     if (loaded.default === undefined) {
-      throw new GrpoError('INVALID_CONFIG', 'config', `${path} has no default export; export the configuration as default`);
+      throw new GrpoError(
+        'INVALID_CONFIG',
+        'config',
+        `${path} has no default export; export the configuration as default`,
+      );
     }
     return asObject(loaded.default, path);
   }

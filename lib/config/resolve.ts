@@ -19,8 +19,8 @@ type Tree = Record<string, unknown>;
 const isPlain = (value: unknown): value is Tree =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
-/** Later values win; plain objects are merged key by key, everything else is replaced whole. */
-export function mergeConfigs(nested: string[], ...layers: Tree[]): Tree {
+/** Later values win; the named plain objects are merged key by key, everything else is replaced whole. */
+function mergeConfigs(nested: string[], ...layers: Tree[]): Tree {
   const merged: Tree = {};
   for (const layer of layers) {
     for (const [key, value] of Object.entries(layer)) {
@@ -75,22 +75,31 @@ function parse<T>(given: Tree, schema: ConfigSchema, operation: string): T {
   return result.data as T;
 }
 
+const TRAIN_GROUPS = ['lora', 'loss', 'advantage', 'optimizer'];
+
+/**
+ * What a file and flags give together, still without defaults; the later one wins.
+ *
+ * @throws {GrpoError} INVALID_CONFIG on an unknown key
+ */
+export function mergeTrainInputs(...layers: Record<string, unknown>[]): TrainInput {
+  for (const layer of layers) checkKnown(layer, trainSchema, 'config');
+  return mergeConfigs(TRAIN_GROUPS, ...layers);
+}
+
 /**
  * Preset, then file, then flags (or the object given to `train()`): the whole configuration, checked.
  *
  * @throws {GrpoError} INVALID_CONFIG on an unknown key (naming the nearest), a wrong value, or a key that does nothing
  */
 export function resolveTrainConfig(...layers: TrainInput[]): TrainConfig {
-  const trees = layers as Tree[];
-  for (const layer of trees) checkKnown(layer, trainSchema, 'config');
-  const nested = ['lora', 'loss', 'advantage', 'optimizer'];
-  const given = mergeConfigs(nested, ...trees);
+  const given = mergeTrainInputs(...(layers as Tree[])) as Tree;
   const preset = given['preset'];
   // An adapter's own configuration replaces the preset's LoRA values.
   const named = typeof preset === 'string' ? PRESETS[preset as keyof typeof PRESETS] : undefined;
   const { lora, ...rest } = named ?? {};
   const base: Tree = given['adapter'] === undefined && lora ? { ...rest, lora } : { ...rest };
-  return parse(mergeConfigs(nested, base, given), trainSchema, 'config');
+  return parse(mergeConfigs(TRAIN_GROUPS, base, given), trainSchema, 'config');
 }
 
 /** The same for `evaluate()`. @throws {GrpoError} INVALID_CONFIG */

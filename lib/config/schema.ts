@@ -25,7 +25,10 @@ const rewardObject = z.custom<Reward>(isObject, 'must be the name of a reward or
 
 const lora = z.strictObject({
   rank: optional(count(1).max(1024), { description: 'Rank of the adapter matrices.', shownDefault: '16' }),
-  alpha: optional(z.number().positive(), { description: 'Scale: the branch is multiplied by alpha / rank.', shownDefault: '32' }),
+  alpha: optional(z.number().positive(), {
+    description: 'Scale: the branch is multiplied by alpha / rank.',
+    shownDefault: '32',
+  }),
   dropout: optional(z.number().min(0).lt(1), {
     description: 'Dropout before the branch; above 0 the sampler and the trainer no longer agree exactly.',
     shownDefault: '0',
@@ -50,7 +53,10 @@ const correction = z.strictObject({
 });
 
 const loss = z.strictObject({
-  policy: optional(z.enum(['clip', 'cispo', 'sapo']), { description: 'Form of the policy term.', shownDefault: 'clip' }),
+  policy: optional(z.enum(['clip', 'cispo', 'sapo']), {
+    description: 'Form of the policy term.',
+    shownDefault: 'clip',
+  }),
   ratio: optional(z.enum(['token', 'sequence']), {
     description: 'One probability ratio a token, or one a row (GSPO, LUSPO).',
     shownDefault: 'token',
@@ -136,7 +142,9 @@ export const modelFields = {
   device: withDefault(z.string().regex(/^(auto|cpu|cuda(:\d+)?)$/, 'must be auto, cpu, cuda or cuda:N'), 'auto', {
     description: 'auto, cpu, cuda or cuda:N.',
   }),
-  dtype: withDefault(z.enum(['auto', 'float32', 'bfloat16']), 'auto', { description: "Type of the weights; auto = the file's." }),
+  dtype: withDefault(z.enum(['auto', 'float32', 'bfloat16']), 'auto', {
+    description: "Type of the weights; auto = the file's.",
+  }),
   strict: withDefault(z.boolean(), false, {
     description: 'Batch-invariant float32: the same seed gives the same tokens whatever else runs.',
   }),
@@ -156,7 +164,10 @@ export const modelFields = {
 
 /** Every key of `train`, with default, range, unit and meaning: types, checks, flags and docs come from here. */
 export const trainSchema = z.strictObject({
-  preset: optional(z.enum(['tutorial', 'trl']), { description: 'Named set of values that others override.', shownDefault: 'none' }),
+  preset: optional(z.enum(['tutorial', 'trl']), {
+    description: 'Named set of values that others override.',
+    shownDefault: 'none',
+  }),
   ...modelFields,
   evalTasks: optional(z.string().min(1), {
     description: 'Task file of the evaluations.',
@@ -177,11 +188,14 @@ export const trainSchema = z.strictObject({
   }),
   steps: withDefault(count(0), 100, { description: 'Training steps.', unit: 'steps' }),
   promptsPerStep: withDefault(count(1), 4, { description: 'Tasks of one step.', unit: 'tasks' }),
-  groupSize: withDefault(count(2), 8, { description: 'Episodes of one task that are compared with each other.', unit: 'episodes' }),
+  groupSize: withDefault(count(2), 8, {
+    description: 'Episodes of one task that are compared with each other.',
+    unit: 'episodes',
+  }),
   maxTurns: optional(count(1), {
     description: 'Turns of an episode at most.',
     unit: 'turns',
-    shownDefault: "5, or what an environment of your own says",
+    shownDefault: '5, or what an environment of your own says',
   }),
   maxSubmissions: withDefault(count(0), 3, {
     description: 'Submissions of a training episode at most; 0 = any number.',
@@ -206,13 +220,19 @@ export const trainSchema = z.strictObject({
   schedule: withDefault(z.enum(['constant', 'cosine', 'linear']), 'constant', {
     description: 'Course of the learning rate after the warm-up.',
   }),
-  warmupSteps: withDefault(count(0), 0, { description: 'Steps in which the learning rate rises linearly.', unit: 'steps' }),
+  warmupSteps: withDefault(count(0), 0, {
+    description: 'Steps in which the learning rate rises linearly.',
+    unit: 'steps',
+  }),
   microBatchTokens: optional(count(1), {
     description: 'Tokens of a micro-batch at most; it changes memory and speed, never the gradient.',
     unit: 'tokens',
     shownDefault: "the policy's",
   }),
-  evalEvery: withDefault(count(0), 20, { description: 'Steps between evaluations; 0 = only at the start and the end.', unit: 'steps' }),
+  evalEvery: withDefault(count(0), 20, {
+    description: 'Steps between evaluations; 0 = only at the start and the end.',
+    unit: 'steps',
+  }),
   evalSamples: withDefault(count(1), 1, { description: 'Episodes a task in an evaluation.', unit: 'episodes' }),
   evalModes: optional(z.array(z.enum(['no-tools', 'code-only', 'multi-tool'])).min(1), {
     description: 'Modes of the evaluation at step 0; later ones take the last of them.',
@@ -255,9 +275,14 @@ export const evaluateSchema = z.strictObject({
 export const generateSchema = z.strictObject({
   ...modelFields,
   task: optional(z.string().min(1), { description: 'Id of the task to show.', shownDefault: 'the first' }),
-  mode: withDefault(z.enum(['no-tools', 'code-only', 'multi-tool']), 'multi-tool', { description: 'Tools that are on.' }),
+  mode: withDefault(z.enum(['no-tools', 'code-only', 'multi-tool']), 'multi-tool', {
+    description: 'Tools that are on.',
+  }),
   temperature: withDefault(z.number().min(0), 0, { description: 'Sampling temperature; 0 = greedy.' }),
-  maxSubmissions: withDefault(count(0), 1, { description: 'Submissions at most; 0 = any number.', unit: 'submissions' }),
+  maxSubmissions: withDefault(count(0), 1, {
+    description: 'Submissions at most; 0 = any number.',
+    unit: 'submissions',
+  }),
   json: withDefault(z.boolean(), false, { description: 'Print the episode as JSON.' }),
 });
 

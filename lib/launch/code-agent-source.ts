@@ -1,4 +1,4 @@
-import { loadTasks } from '../data/index.js';
+import { loadTasks } from '../data/load-tasks.js';
 import type { CodeTask } from '../data/types.js';
 import { codeAgent } from '../environments/code-agent/index.js';
 import type { Environment } from '../environments/types.js';

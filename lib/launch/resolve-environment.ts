@@ -30,7 +30,9 @@ const isEnvironment = (value: unknown): value is Environment =>
 async function fromModule(path: string): Promise<Environment> {
   const loaded = (await import(pathToFileURL(resolve(path)).href).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new GrpoError('INVALID_CONFIG', 'config', `environment ${path} cannot be imported: ${reason}`, { cause: error });
+    throw new GrpoError('INVALID_CONFIG', 'config', `environment ${path} cannot be imported: ${reason}`, {
+      cause: error,
+    });
   })) as { default?: unknown; environment?: unknown };
   const found = loaded.default ?? loaded.environment;
   if (isEnvironment(found)) return found;

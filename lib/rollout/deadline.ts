@@ -1,9 +1,6 @@
 /** How a call with a deadline ended. */
 export type Settled<T> =
-  | { kind: 'value'; value: T }
-  | { kind: 'error'; error: unknown }
-  | { kind: 'timeout' }
-  | { kind: 'aborted' };
+  { kind: 'value'; value: T } | { kind: 'error'; error: unknown } | { kind: 'timeout' } | { kind: 'aborted' };
 
 /**
  * Awaits a call for so long and no longer: past the deadline its signal is aborted and the result is 'timeout', even when

@@ -124,7 +124,7 @@ async function runTurns(
       counters.calls++;
       counters.callErrors += output.isError ? 1 : 0;
       counters.cutObservations += cut ? 1 : 0;
-      turn.observations.push(output.text);
+      turn.observations.push(output.note === undefined ? output.text : `${output.text}\n${output.note}`);
       results.push({ call, output });
       if (output.invalid !== undefined) {
         turn.toolMs = performance.now() - toolStart;
@@ -199,7 +199,8 @@ export async function runEpisode(request: EpisodeRequest): Promise<Episode> {
     if (ending.invalid === undefined) {
       await environment.finish?.(state);
       const scored = await scoreEpisode(environment.rewards, state, ending.finish, signal);
-      if (scored.invalid !== undefined) ending = { finish: signal.aborted ? 'aborted' : 'invalid', invalid: scored.invalid };
+      if (scored.invalid !== undefined)
+        ending = { finish: signal.aborted ? 'aborted' : 'invalid', invalid: scored.invalid };
       else {
         reward = { value: scored.value, parts: scored.parts };
         figures = environment.figures?.(state) ?? {};
@@ -207,7 +208,9 @@ export async function runEpisode(request: EpisodeRequest): Promise<Episode> {
     }
   } catch (error) {
     if (isFatal(error)) throw error;
-    const invalid = signal.aborted ? 'aborted' : `episode failed: ${error instanceof Error ? error.message : String(error)}`;
+    const invalid = signal.aborted
+      ? 'aborted'
+      : `episode failed: ${error instanceof Error ? error.message : String(error)}`;
     ending = { finish: signal.aborted ? 'aborted' : 'invalid', invalid };
     reward = undefined;
   } finally {

@@ -1,6 +1,7 @@
 import type { Environment, EpisodeTurn, Message, Task } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
 import type { PolicyLike, Session } from '../policy/types.js';
+import type { Tokenizer } from '../tokenizer/index.js';
 import { deriveSeed } from '../algorithms/index.js';
 import { runEpisode, unstartedEpisode } from './episode.js';
 import type { Limit } from './limit.js';
@@ -29,15 +30,36 @@ interface Root {
   prompt: Message[];
 }
 
+/** The first messages and their ids; templates that ignore tool schemas get them in the system message. */
+function renderPrompt(
+  environment: Environment,
+  task: Task,
+  tokenizer: Tokenizer,
+): { prompt: Message[]; ids: Int32Array } {
+  const prompt = environment.prompt(task);
+  const plain = tokenizer.applyChatTemplate(prompt, { addGenerationPrompt: true });
+  if (!environment.toolsInTemplate || environment.tools.length === 0) return { prompt, ids: plain.ids };
+  const withTools = tokenizer.applyChatTemplate(prompt, { addGenerationPrompt: true, tools: environment.tools });
+  if (withTools.text !== plain.text || environment.toolPrompt === undefined) return { prompt, ids: withTools.ids };
+  const [first, ...rest] = prompt;
+  const told: Message[] =
+    first?.role === 'system'
+      ? [{ ...first, content: `${first.content}\n\n${environment.toolPrompt}` }, ...rest]
+      : [{ role: 'system', content: environment.toolPrompt }, ...prompt];
+  return { prompt: told, ids: tokenizer.applyChatTemplate(told, { addGenerationPrompt: true }).ids };
+}
+
 async function openPrompt(request: GroupRequest): Promise<Root> {
   const { policy, environment, task } = request;
   const { tokenizer } = policy;
   if (!tokenizer?.hasChatTemplate) {
-    throw new GrpoError('INVALID_TOKENIZER', 'rollout', 'episodes need a model folder with a tokenizer and a chat template');
+    throw new GrpoError(
+      'INVALID_TOKENIZER',
+      'rollout',
+      'episodes need a model folder with a tokenizer and a chat template',
+    );
   }
-  const prompt = environment.prompt(task);
-  const tools = environment.toolsInTemplate ? { tools: environment.tools } : {};
-  const { ids } = tokenizer.applyChatTemplate(prompt, { addGenerationPrompt: true, ...tools });
+  const { prompt, ids } = renderPrompt(environment, task, tokenizer);
   if (ids.length >= policy.maxContext) {
     const message = `the prompt of task ${task.id} has ${ids.length} tokens, the context holds ${policy.maxContext}`;
     throw new GrpoError('CONTEXT_EXCEEDED', 'rollout', message);

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Task } from '../environments/types.js';
 import { runGroup } from './group.js';
 import type { GroupRequest } from './group.js';
@@ -19,6 +20,8 @@ export async function runGroups(request: GroupsRequest): Promise<Episode[][]> {
   const { tasks, onProgress, ...shared } = request;
   const failure = new AbortController();
   const signal = AbortSignal.any([request.signal, failure.signal]);
+  // Every running call listens to it, and many run at the same time.
+  setMaxListeners(0, signal);
   const total = tasks.length * request.samples;
   let done = 0;
   const settled = await Promise.allSettled(

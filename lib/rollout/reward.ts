@@ -5,9 +5,7 @@ import { withDeadline } from './deadline.js';
 export const REWARD_TIMEOUT_MS = 120_000;
 
 /** The weighted sum of all rewards with its parts, or why there is none. */
-export type ScoredEpisode =
-  | { value: number; parts: Record<string, number>; invalid?: undefined }
-  | { invalid: string };
+export type ScoredEpisode = { value: number; parts: Record<string, number>; invalid?: undefined } | { invalid: string };
 
 /**
  * Scores an episode. A reward that throws, takes too long, or gives no finite number makes the episode invalid: what could
@@ -31,14 +29,16 @@ export async function scoreEpisode(
       signal,
     );
     if (settled.kind === 'aborted') return { invalid: 'aborted' };
-    if (settled.kind === 'timeout') return { invalid: `reward ${reward.name} gave no answer within ${REWARD_TIMEOUT_MS / 1000} s` };
+    if (settled.kind === 'timeout')
+      return { invalid: `reward ${reward.name} gave no answer within ${REWARD_TIMEOUT_MS / 1000} s` };
     if (settled.kind === 'error') {
       const { error } = settled;
       return { invalid: `reward ${reward.name} failed: ${error instanceof Error ? error.message : String(error)}` };
     }
     const score = typeof settled.value === 'number' ? { value: settled.value } : settled.value;
     if ('invalid' in score) return { invalid: score.invalid };
-    if (!Number.isFinite(score.value)) return { invalid: `reward ${reward.name} gave ${score.value}, not a finite number` };
+    if (!Number.isFinite(score.value))
+      return { invalid: `reward ${reward.name} gave ${score.value}, not a finite number` };
     const weight = reward.weight ?? 1;
     value += weight * score.value;
     const given = 'parts' in score ? score.parts : undefined;

@@ -23,7 +23,11 @@ function validatorOf(tool: Tool): ValidateFunction {
 
 const failed = (text: string): ToolOutput => ({ text, isError: true });
 
-function cutText(output: ToolOutput, tool: Tool | undefined, tokenizer: Tokenizer): { output: ToolOutput; cut: boolean } {
+function cutText(
+  output: ToolOutput,
+  tool: Tool | undefined,
+  tokenizer: Tokenizer,
+): { output: ToolOutput; cut: boolean } {
   const most = tool?.maxTokens ?? DEFAULT_TOOL_TOKENS;
   const keep = tool?.keep ?? 'start';
   if (!tokenizer.truncate(output.text, most, keep).cut) return { output, cut: false };
@@ -35,7 +39,9 @@ function cutText(output: ToolOutput, tool: Tool | undefined, tokenizer: Tokenize
 async function callTool(tool: Tool, call: ToolCall, episode: EpisodeState, signal: AbortSignal): Promise<ToolOutput> {
   const validate = validatorOf(tool);
   if (!validate(call.args)) {
-    return failed(`ERROR: wrong arguments for ${tool.name}: ${ajv.errorsText(validate.errors, { dataVar: 'arguments' })}`);
+    return failed(
+      `ERROR: wrong arguments for ${tool.name}: ${ajv.errorsText(validate.errors, { dataVar: 'arguments' })}`,
+    );
   }
   const timeoutMs = tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS;
   const settled = await withDeadline(

@@ -22,12 +22,11 @@ export interface EvaluationFacts {
 
 const isValid = (episode: Episode) => episode.invalid === undefined;
 
-/** Passes and samples of each task that has a valid episode with a verdict. */
+/** Valid samples and passes of each task; none where no episode has a verdict at all. */
 function taskCounts(groups: EvaluationFacts['groups']): { n: number; c: number }[] {
-  return groups
-    .map((group) => group.filter(isValid).map(passed).filter((value) => value !== undefined))
-    .filter((verdicts) => verdicts.length > 0)
-    .map((verdicts) => ({ n: verdicts.length, c: verdicts.filter(Boolean).length }));
+  const valid = groups.map((group) => group.filter(isValid)).filter((group) => group.length > 0);
+  if (passRate(valid.flat()) === null) return [];
+  return valid.map((group) => ({ n: group.length, c: group.map(passed).filter(Boolean).length }));
 }
 
 function neededRates(valid: readonly Episode[]): Partial<EvaluationRecord> {

@@ -4,6 +4,8 @@ export { createRunFolder, defaultRunFolder, replaceFolder } from './folder.js';
 export { checkInvalidShare } from './invalid-limit.js';
 export { JsonLines } from './json-lines.js';
 export { stepMetrics } from './metrics.js';
+export { readRun, runTable } from './read-run.js';
+export type { RunLogs } from './read-run.js';
 export type { EvaluationMode, EvaluationRecord, StepMetrics } from './records.js';
 export { evaluationLine, jsonReporter, quietReporter, reporterFor, stepLine, textReporter } from './reporter.js';
 export type { Reporter } from './reporter.js';

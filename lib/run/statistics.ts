@@ -26,10 +26,10 @@ export function passed(episode: Episode): boolean | undefined {
   return undefined;
 }
 
-/** Share of episodes that passed among those where it is defined. */
+/** Share of episodes that passed; one without a verdict did not. null where no episode has a verdict at all. */
 export function passRate(episodes: readonly Episode[]): number | null {
-  const known = episodes.map(passed).filter((value) => value !== undefined);
-  return known.length === 0 ? null : known.filter(Boolean).length / known.length;
+  const verdicts = episodes.map(passed);
+  return verdicts.every((verdict) => verdict === undefined) ? null : verdicts.filter(Boolean).length / verdicts.length;
 }
 
 /** How often each reason of invalid episodes occurred; numbers in reasons are kept, so equal ones add up. */

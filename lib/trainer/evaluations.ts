@@ -21,35 +21,45 @@ export async function evaluateNow(
   const limit = new Limit(context.concurrency);
   const finished = new Map<EvaluationMode, number>();
   const total = modes.length * context.evaluation.length * config.evalSamples;
-  const records = await Promise.all(
-    modes.map(async (mode) => {
-      const environment = source.open(mode, 'eval');
-      const own = source.modes.length === 1 ? context.maxTurns : undefined;
-      const { record } = await evaluateMode({
-        policy,
-        environment,
-        tasks: context.evaluation,
-        mode,
-        split: context.split,
-        step: state.step,
-        samples: config.evalSamples,
-        k: 1,
-        sampling: { temperature, topP, topK, minP, maxNewTokens },
-        maxTurns: own ?? environment.maxTurns,
-        testFeedback: config.maxSubmissions === 0,
-        invalidLimit: config.invalidLimit,
-        seed: config.seed,
-        limit,
-        signal: context.signal,
-        onProgress: (done) => {
-          finished.set(mode, done);
-          const sum = [...finished.values()].reduce((left, right) => left + right, 0);
-          reporter.progress('evaluation', sum, total);
-        },
-      });
-      return record;
-    }),
+  const failure = new AbortController();
+  const signal = AbortSignal.any([context.stop, failure.signal]);
+  const evaluateOne = async (mode: EvaluationMode): Promise<EvaluationRecord> => {
+    const environment = source.open(mode, 'eval');
+    const { record } = await evaluateMode({
+      policy,
+      environment,
+      tasks: context.evaluation,
+      mode,
+      split: context.split,
+      step: state.step,
+      samples: config.evalSamples,
+      k: 1,
+      sampling: { temperature, topP, topK, minP, maxNewTokens },
+      maxTurns: (source.modes.length === 1 ? context.maxTurns : undefined) ?? environment.maxTurns,
+      testFeedback: config.maxSubmissions === 0,
+      invalidLimit: config.invalidLimit,
+      seed: config.seed,
+      limit,
+      signal,
+      onProgress: (done) => {
+        finished.set(mode, done);
+        const sum = [...finished.values()].reduce((left, right) => left + right, 0);
+        reporter.progress('evaluation', sum, total);
+      },
+    });
+    return record;
+  };
+  // When one mode fails the others are aborted and awaited, so that nothing is left running.
+  const settled = await Promise.allSettled(
+    modes.map((mode) =>
+      evaluateOne(mode).catch((error: unknown) => {
+        failure.abort(error);
+        throw error;
+      }),
+    ),
   );
+  if (failure.signal.aborted) throw failure.signal.reason;
+  const records = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   await context.evaluations.append(...records);
   records.forEach((record) => reporter.evaluation(record));
   await keepBest(context, state, records.at(-1));

@@ -85,6 +85,7 @@ export async function prepareRun(input: TrainInput, options: TrainOptions): Prom
   if (options.policy === undefined && config.model === undefined) await openPolicy(config);
   if (config.output !== undefined && existsSync(config.output)) await createRunFolder(config.output);
   const reporter = options.reporter ?? reporterFor(config);
+  const signal = options.signal ?? new AbortController().signal;
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer();
@@ -128,7 +129,8 @@ export async function prepareRun(input: TrainInput, options: TrainOptions): Prom
         evaluations: new JsonLines(join(folder, 'evaluations.jsonl')),
         trajectories: new TrajectoryLog(folder),
         reporter,
-        signal: options.signal ?? new AbortController().signal,
+        signal,
+        stop: options.stop ? AbortSignal.any([options.stop, signal]) : signal,
       },
     };
   } catch (error) {

@@ -3,7 +3,14 @@ import type { Task } from '../environments/types.js';
 import type { TrainConfig } from '../config/index.js';
 import type { EnvironmentSource } from '../launch/index.js';
 import type { PolicyLike } from '../policy/types.js';
-import type { EvaluationMode, EvaluationRecord, JsonLines, Reporter, StepMetrics, TrajectoryLog } from '../run/index.js';
+import type {
+  EvaluationMode,
+  EvaluationRecord,
+  JsonLines,
+  Reporter,
+  StepMetrics,
+  TrajectoryLog,
+} from '../run/index.js';
 
 /** What changes while a run goes on; with the policy's own state, all that a checkpoint has to keep. */
 export interface RunState {
@@ -35,6 +42,8 @@ export interface RunContext {
   reporter: Reporter;
   /** Abort what is under way; the present step is dropped. */
   signal: AbortSignal;
+  /** Abort evaluations at once, and end after the present step. */
+  stop: AbortSignal;
 }
 
 export interface TrainResult {

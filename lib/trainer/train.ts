@@ -19,11 +19,11 @@ interface Progress {
 const isAborted = (error: unknown) => error instanceof GrpoError && error.code === 'ABORTED';
 
 /** Steps and evaluations until the last step, the time limit, or a stop. */
-async function loop(context: RunContext, state: RunState, progress: Progress, stop: AbortSignal): Promise<void> {
+async function loop(context: RunContext, state: RunState, progress: Progress): Promise<void> {
   const { config, modes, reporter } = context;
   const warnings = new StepWarnings();
   const started = performance.now();
-  const stopped = () => stop.aborted || context.signal.aborted;
+  const stopped = () => context.stop.aborted;
   const evaluateModes = async (chosen: typeof modes) => {
     progress.evaluations.push(...(await evaluateNow(context, state, chosen)));
   };
@@ -70,9 +70,9 @@ export async function train(input: TrainInput, options: TrainOptions = {}): Prom
   const save = () => replaceFolder(join(context.folder, 'adapter'), (folder) => context.policy.saveAdapter(folder));
   try {
     try {
-      await loop(context, state, progress, options.stop ?? context.signal);
+      await loop(context, state, progress);
     } catch (error) {
-      if (!isAborted(error) || !(context.signal.aborted || options.stop?.aborted)) {
+      if (!isAborted(error) || !context.stop.aborted) {
         // What was learned before the fault is worth keeping; the fault itself goes on.
         if (state.step > 0) await save();
         throw error;

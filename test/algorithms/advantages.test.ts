@@ -10,7 +10,9 @@ const cases = JSON.parse(readFileSync(new URL('../fixtures/algorithms.json', imp
 
 const near = (actual: number[], expected: number[]) => {
   assert.is(actual.length, expected.length);
-  actual.forEach((value, index) => assert.ok(Math.abs(value - expected[index]!) < 1e-6, `${value} ~ ${expected[index]}`));
+  actual.forEach((value, index) =>
+    assert.ok(Math.abs(value - expected[index]!) < 1e-6, `${value} ~ ${expected[index]}`),
+  );
 };
 const of = (rewards: (number | null)[], options = {}) => groupAdvantages([rewards], options)[0]!;
 

@@ -30,7 +30,13 @@ test('a tenth is held out and no task is on both sides', () => {
   assert.is(evaluation.length, 9);
   assert.is(training.length, 86);
   assert.is(new Set([...training, ...evaluation]).size, 95);
-  assert.is(holdOut(Array.from({ length: 2000 }, (_, index) => index), 1).evaluation.length, 50);
+  assert.is(
+    holdOut(
+      Array.from({ length: 2000 }, (_, index) => index),
+      1,
+    ).evaluation.length,
+    50,
+  );
 });
 
 test('derived seeds are whole numbers of 53 bits that differ by every part', () => {

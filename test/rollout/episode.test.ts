@@ -47,8 +47,14 @@ test('sampled ids, observations and the end of a turn form one row with its mask
   const { row, state, reward, finish } = episodes[0]!;
   assert.is(finish, 'done');
   assert.equal(reward, { value: 1, parts: { right: 1 } });
-  const prompt = charTokenizer.applyChatTemplate([{ role: 'user', content: 'say w0' }], { addGenerationPrompt: true }).ids;
-  const middle = [TURN_END, 10, ...charTokenizer.applyChatTemplate([{ role: 'user', content: 'heard a' }], { addGenerationPrompt: true }).ids];
+  const prompt = charTokenizer.applyChatTemplate([{ role: 'user', content: 'say w0' }], {
+    addGenerationPrompt: true,
+  }).ids;
+  const middle = [
+    TURN_END,
+    10,
+    ...charTokenizer.applyChatTemplate([{ role: 'user', content: 'heard a' }], { addGenerationPrompt: true }).ids,
+  ];
   const first = charTokenizer.encode('hm <echo>a</echo>');
   const second = charTokenizer.encode('<submit>w0</submit>');
   assert.equal(Array.from(row!.ids), [...prompt, ...first, ...middle, ...second]);
@@ -57,8 +63,14 @@ test('sampled ids, observations and the end of a turn form one row with its mask
   assert.equal(Array.from(row!.mask), mask);
   assert.is(row!.samplerLogprobs.length, row!.ids.length - 1);
   row!.samplerLogprobs.forEach((value, index) => assert.is(Number.isNaN(value), mask[index + 1] === 0));
-  assert.equal(state.turns.map((turn) => turn.start), [prompt.length, prompt.length + first.length + middle.length]);
-  assert.equal(state.turns.map((turn) => turn.observations), [['heard a'], ['PASS']]);
+  assert.equal(
+    state.turns.map((turn) => turn.start),
+    [prompt.length, prompt.length + first.length + middle.length],
+  );
+  assert.equal(
+    state.turns.map((turn) => turn.observations),
+    [['heard a'], ['PASS']],
+  );
 });
 
 test('a stop string without a complete call goes on in the same turn, with another seed', async () => {

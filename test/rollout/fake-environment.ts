@@ -8,7 +8,7 @@ export const angleFormat: CallFormat = {
   parse: (text) => {
     const calls = [...text.matchAll(/<(\w+)>([^<]*)<\/\1>/g)].map((match) => ({
       tool: match[1] as string,
-      args: (match[2] === 'nothing' ? {} : { text: match[2] }) as Record<string, unknown>,
+      args: (match[2] === 'nothing' ? {} : { text: match[2] }),
     }));
     return { calls, malformed: text.includes('<broken') ? ['a call was not closed'] : [] };
   },
@@ -32,7 +32,11 @@ export const textTool = (name: string, run: Tool['run'], extra: Partial<Tool> = 
 export function wordEnvironment(extra: Partial<Environment> = {}): Environment {
   return {
     name: 'words',
-    tasks: Array.from({ length: 6 }, (_, index): Task => ({ id: `t${index}`, prompt: `say w${index}`, answer: `w${index}` })),
+    tasks: Array.from({ length: 6 }, (_, index): Task => ({
+      id: `t${index}`,
+      prompt: `say w${index}`,
+      answer: `w${index}`,
+    })),
     tools: [
       textTool('echo', (args) => `heard ${String(args['text'])}`),
       textTool('submit', (args, { task }) => {

@@ -43,6 +43,8 @@ export const charTokenizer: Tokenizer = {
   turnEndId: TURN_END,
   bosId: undefined,
   hasChatTemplate: true,
+  handlesToolRole: false,
+  stopIds: [TURN_END],
 };
 
 /** What the model says next, from the whole text so far and the turn's seed. */
@@ -75,7 +77,12 @@ export class FakePolicy implements PolicyLike {
 
   async open(promptIds: NumberArray): Promise<Session> {
     this.opened++;
-    return new FakeSession(this, Array.from(promptIds), Array.from(promptIds, () => 0), []);
+    return new FakeSession(
+      this,
+      Array.from(promptIds),
+      Array.from(promptIds, () => 0),
+      [],
+    );
   }
 
   async logprobs(rows: NumberArray[]): Promise<Float32Array[]> {

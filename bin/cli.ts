@@ -1,0 +1,58 @@
+import yargs from 'yargs';
+import { hideBin } from 'yargs/helpers';
+import type { CommandModule } from 'yargs';
+import { GrpoError } from '../lib/errors.js';
+import { packageVersion } from '../lib/run/config-file.js';
+import * as docs from './commands/docs.js';
+import * as doctor from './commands/doctor.js';
+import * as evaluation from './commands/eval.js';
+import * as generate from './commands/generate.js';
+import * as report from './commands/report.js';
+import * as setup from './commands/setup.js';
+import * as tasks from './commands/tasks.js';
+import * as train from './commands/train.js';
+import { checkCommand, checkOptions } from './unknown-options.js';
+import { UsageError } from './usage-error.js';
+
+const COMMANDS = [train, evaluation, generate, tasks, docs, report, setup, doctor] as unknown as CommandModule[];
+
+async function run(typed: string[]): Promise<void> {
+  checkCommand(
+    typed,
+    COMMANDS.map((module) => String(module.command).split(' ')[0] as string),
+  );
+  const parser = yargs(typed)
+    .scriptName('grpo-native')
+    .usage('$0 <command>\n\nTrains tool-using language models with GRPO.')
+    // Keys with dots are flat names here; lib/config makes the nesting.
+    .parserConfiguration({ 'dot-notation': false })
+    .option('verbose', { type: 'boolean', describe: 'show the stack of an error', global: true })
+    .command(COMMANDS)
+    .demandCommand(1, 'a command is needed; grpo-native --help lists them')
+    .strictCommands()
+    .check((_argv, options) => checkOptions(typed, options as never), true)
+    .version(packageVersion())
+    .help()
+    .wrap(120)
+    .exitProcess(false)
+    .fail((message: string, error: Error | undefined) => {
+      throw error ?? new UsageError(message);
+    });
+  await parser.parseAsync();
+}
+
+function printError(error: unknown, verbose: boolean): void {
+  const isUsage = error instanceof UsageError || (error instanceof GrpoError && error.code === 'INVALID_CONFIG');
+  process.exitCode = isUsage ? 2 : 1;
+  const known = error instanceof GrpoError || error instanceof UsageError;
+  const message = error instanceof Error ? error.message : String(error);
+  const line = message.split('\n').join(' ');
+  process.stderr.write(`grpo-native: ${known ? line : `unexpected error: ${line} (--verbose shows the stack)`}\n`);
+  if (verbose && error instanceof Error) {
+    process.stderr.write(`${error.stack ?? ''}\n`);
+    if (error.cause instanceof Error) process.stderr.write(`caused by: ${error.cause.stack ?? error.cause.message}\n`);
+  }
+}
+
+const typed = hideBin(process.argv);
+run(typed).catch((error: unknown) => printError(error, typed.includes('--verbose')));

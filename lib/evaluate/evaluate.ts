@@ -1,0 +1,161 @@
+import { writeFile } from 'node:fs/promises';
+import { resolveEvaluateConfig } from '../config/index.js';
+import type { EvaluateConfig, EvaluateInput } from '../config/index.js';
+import { GrpoError } from '../errors.js';
+import { loadPolicy, resolveEnvironment } from '../launch/index.js';
+import type { EnvironmentSource } from '../launch/index.js';
+import type { PolicyLike } from '../policy/types.js';
+import { Limit } from '../rollout/index.js';
+import { gains, packageVersion, reporterFor, tableRows, tableText } from '../run/index.js';
+import type { EvaluationMode, EvaluationRecord, Reporter } from '../run/index.js';
+import { evaluateMode } from './evaluate-mode.js';
+
+/** Beside the configuration: what a caller may bring. */
+export interface EvaluateOptions {
+  /** Evaluate this policy instead of loading `model`; it is not closed, and `adapter` must be left out. */
+  policy?: PolicyLike;
+  signal?: AbortSignal;
+  reporter?: Reporter;
+}
+
+export interface EvaluateResult {
+  /** An evaluation makes no run folder. */
+  run: undefined;
+  steps: 0;
+  metrics: undefined;
+  /** Baseline first, then those with the adapter. */
+  evaluations: EvaluationRecord[];
+  baseline: EvaluationRecord[];
+  /** Empty without an adapter. */
+  trained: EvaluationRecord[];
+}
+
+/** The table has no code-only row after training. */
+const TRAINED_MODES: readonly EvaluationMode[] = ['no-tools', 'multi-tool'];
+const MOST_EPISODES = 64;
+
+interface Evaluation {
+  config: EvaluateConfig;
+  source: EnvironmentSource;
+  reporter: Reporter;
+  signal: AbortSignal;
+}
+
+async function evaluatePolicy(
+  { config, source, reporter, signal }: Evaluation,
+  policy: PolicyLike,
+  modes: readonly EvaluationMode[],
+  label: string,
+): Promise<EvaluationRecord[]> {
+  const { temperature, topP, topK, minP, maxNewTokens, samples } = config;
+  const tasks = source.tasks.slice(0, config.taskLimit);
+  const limit = new Limit(config.concurrency ?? MOST_EPISODES);
+  const records: EvaluationRecord[] = [];
+  for (const mode of modes) {
+    const environment = source.open(mode, 'eval');
+    const { record } = await evaluateMode({
+      policy,
+      environment,
+      tasks,
+      mode,
+      split: 'eval',
+      step: 0,
+      samples,
+      k: config.k,
+      sampling: { temperature, topP, topK, minP, maxNewTokens },
+      maxTurns: environment.maxTurns,
+      testFeedback: config.maxSubmissions === 0,
+      invalidLimit: config.invalidLimit,
+      seed: config.seed,
+      limit,
+      signal,
+      onProgress: (done, total) => reporter.progress(`${label} ${mode}`, done, total),
+    });
+    records.push(record);
+    reporter.evaluation(record);
+  }
+  return records;
+}
+
+function chooseModes(config: EvaluateConfig, source: EnvironmentSource): readonly EvaluationMode[] {
+  const wanted = config.modes ?? source.modes;
+  const missing = wanted.find((mode) => !source.modes.includes(mode));
+  if (missing === undefined) return wanted;
+  const message = `mode ${missing} does not apply here: environment ${source.name} has ${source.modes.join(', ')}`;
+  throw new GrpoError('INVALID_CONFIG', 'config', message);
+}
+
+async function withPolicy<T>(
+  config: EvaluateConfig,
+  adapter: string | undefined,
+  use: (policy: PolicyLike) => Promise<T>,
+) {
+  const { model, device, dtype, maxContext, seed, strict } = config;
+  const shared = { device, dtype, maxContext, seed, strict, train: 'none' as const };
+  const policy = await loadPolicy(model, { ...shared, ...(adapter === undefined ? {} : { adapter }) });
+  try {
+    return await use(policy);
+  } finally {
+    await policy.close();
+  }
+}
+
+async function writeResults(config: EvaluateConfig, baseline: EvaluationRecord[], trained: EvaluationRecord[]) {
+  if (config.output === undefined) return;
+  const marked = [
+    ...baseline.map((record) => ({ weights: 'base', ...record })),
+    ...trained.map((record) => ({ weights: 'adapter', ...record })),
+  ];
+  const environment = typeof config.environment === 'string' ? config.environment : config.environment.name;
+  const results = {
+    config: { ...config, environment },
+    version: packageVersion(),
+    evaluations: marked,
+    table: tableRows(baseline, trained),
+    gains: gains(baseline, trained),
+  };
+  await writeFile(config.output, `${JSON.stringify(results, undefined, 2)}\n`).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new GrpoError('IO_FAILED', 'evaluate', `${config.output} cannot be written: ${reason}`, { cause: error });
+  });
+}
+
+/**
+ * pass@1 (pass@k) of a model in the modes of its environment, and again with an adapter where one is given.
+ *
+ * @throws {GrpoError} INVALID_CONFIG, INVALID_TASKS, EPISODES_INVALID, ABORTED, and what policy and sandbox throw
+ * @example
+ * const { baseline } = await evaluate({ model: 'SmolLM2-135M-Instruct', tasks: 'tasks.jsonl', modes: ['multi-tool'] });
+ */
+export async function evaluate(input: EvaluateInput, options: EvaluateOptions = {}): Promise<EvaluateResult> {
+  const config = resolveEvaluateConfig(input);
+  if (options.policy && config.adapter !== undefined) {
+    throw new GrpoError('INVALID_CONFIG', 'config', 'adapter does not apply to a policy that is loaded already');
+  }
+  const reporter = options.reporter ?? reporterFor({ quiet: config.quiet || config.json, json: false });
+  // Asks for a model before anything slow is opened.
+  if (!options.policy && config.model === undefined) await loadPolicy(undefined, {});
+  const source = await resolveEnvironment({
+    ...config,
+    trainSubmissions: config.maxSubmissions,
+    evaluationSubmissions: config.maxSubmissions,
+    distinctSearches: false,
+  });
+  try {
+    const evaluation = { config, source, reporter, signal: options.signal ?? new AbortController().signal };
+    const modes = chooseModes(config, source);
+    const onBase = (policy: PolicyLike) => evaluatePolicy(evaluation, policy, modes, 'baseline');
+    const baseline = options.policy ? await onBase(options.policy) : await withPolicy(config, undefined, onBase);
+    const { adapter } = config;
+    const trainedModes = modes.filter((mode) => TRAINED_MODES.includes(mode));
+    const trained =
+      adapter === undefined
+        ? []
+        : await withPolicy(config, adapter, (policy) => evaluatePolicy(evaluation, policy, trainedModes, 'RL'));
+    await writeResults(config, baseline, trained);
+    reporter.closing(tableText(baseline, trained));
+    return { run: undefined, steps: 0, metrics: undefined, evaluations: [...baseline, ...trained], baseline, trained };
+  } finally {
+    await source.close();
+  }
+}
