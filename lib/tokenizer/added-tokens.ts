@@ -40,14 +40,15 @@ export class AddedTokens {
     const parts: TextPart[] = [];
     let from = 0;
     if (this.pattern !== undefined) {
-      this.pattern.lastIndex = 0;
-      for (let match = this.pattern.exec(text); match !== null; match = this.pattern.exec(text)) {
+      // One of its own: `accept` may come back here.
+      const pattern = new RegExp(this.pattern);
+      for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
         const start = match.index;
         const end = start + match[0].length;
         const entry = this.byContent.get(match[0]) as AddedTokenEntry;
         const alone = !entry.singleWord || (!isWord(text[start - 1]) && !isWord(text[end]));
         if (!alone || !accept(entry, start, end)) {
-          this.pattern.lastIndex = start + 1;
+          pattern.lastIndex = start + 1;
           continue;
         }
         if (start > from) parts.push({ text: text.slice(from, start), start: from });

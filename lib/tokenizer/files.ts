@@ -118,7 +118,8 @@ function idList(value: unknown): number[] {
   return (Array.isArray(value) ? value : [value]).filter((id): id is number => Number.isInteger(id));
 }
 
-async function readStopIds(folder: string): Promise<number[]> {
+/** Eos ids of generation_config.json, of config.json where that names none. */
+export async function readStopIds(folder: string): Promise<number[]> {
   const generation = await readObject(join(folder, 'generation_config.json'));
   const listed = idList(generation?.eos_token_id);
   if (listed.length > 0) return listed;

@@ -4,6 +4,7 @@ import { readTokenizerFiles, requireTokenizerFiles } from './files.js';
 import { FolderTokenizer } from './tokenizer.js';
 import type { Tokenizer as TokenizerContract } from './types.js';
 
+export { defaultStopIds } from './stop-ids.js';
 export type { ChatTemplateOptions, EncodeOptions, TokenBytes } from './types.js';
 
 /** Text to ids and back, and chat templates, of one model folder. */

@@ -2,8 +2,11 @@ import { GrpoError } from '../errors.js';
 
 type Json = Record<string, unknown>;
 
-/** Where in a sequence a text stands: only at its start may a tokenizer put a space before it. */
-export type Stage = 'start' | 'middle';
+/**
+ * What a text is. raw: as given to encode(), with all that the tokenizer does to a text. start, middle: a part of a chat,
+ * which must decode to itself; only at the start of the chat may a tokenizer put a space before it.
+ */
+export type Stage = 'raw' | 'start' | 'middle';
 
 /** GPT-2's word pattern, as the ByteLevel pre-tokenizer has it built in. */
 const BYTE_LEVEL_PATTERN = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
@@ -28,6 +31,8 @@ export function normalizerConfig(config: Json | null | undefined, stage: Stage):
     const steps = (config.normalizers as Json[]).map((step) => normalizerConfig(step, stage));
     return { ...config, normalizers: steps.filter((step) => step !== null) };
   }
+  // Composed and decomposed characters are both spelled in bytes, so a chat can keep what its messages say.
+  if (config.type === 'NFC' && stage !== 'raw') return null;
   return config.type === 'Prepend' && stage === 'middle' ? null : config;
 }
 
@@ -59,7 +64,7 @@ function preTokenizerConfig(config: Json | null | undefined, stage: Stage): Json
     case 'Digits':
       return isolated(config.individual_digits === true ? '\\p{N}' : '\\p{N}+');
     case 'ByteLevel': {
-      const prefix = config.add_prefix_space === true && stage === 'start';
+      const prefix = config.add_prefix_space === true && stage !== 'middle';
       const useRegex = config.use_regex !== false;
       if (prefix || !useRegex) return { ...config, add_prefix_space: prefix };
       return sequence([isolated(BYTE_LEVEL_PATTERN), { ...config, add_prefix_space: false, use_regex: false }]);

@@ -102,26 +102,28 @@ function createPipeline(tokenizer: Json, stage: Stage): Pipeline {
 /** Text to ids without any added token: no text whatever can make it give the id of one. */
 export class PlainEncoder {
   private readonly encodeWord: EncodeWord;
-  private readonly start: Pipeline;
-  private readonly middle: Pipeline;
+  private readonly pipelines: Readonly<Record<Stage, Pipeline>>;
 
   constructor(tokenizer: Record<string, unknown>, addedTokens: AddedTokenEntry[]) {
     this.encodeWord = createModel(tokenizer.model as Json, addedTokens);
-    this.start = createPipeline(tokenizer, 'start');
-    this.middle = createPipeline(tokenizer, 'middle');
+    this.pipelines = {
+      raw: createPipeline(tokenizer, 'raw'),
+      start: createPipeline(tokenizer, 'start'),
+      middle: createPipeline(tokenizer, 'middle'),
+    };
   }
 
   /**
    * Appends the ids of `text` to `out`.
    *
-   * @param atStart the text begins the sequence: tokenizers that put a space before it do so only there
+   * @param section 0 for the first text of a sequence: some tokenizers put a space before that one only
    */
-  encode(text: string, atStart: boolean, out: number[]): void {
+  encode(text: string, stage: Stage, section: number, out: number[]): void {
     if (text === '') return;
-    const { normalizer, preTokenizer, byteLevel, cache } = atStart ? this.start : this.middle;
+    const { normalizer, preTokenizer, byteLevel, cache } = this.pipelines[stage];
     const normalized = normalizer === undefined ? text : normalizer.normalize(text);
     if (normalized === '') return;
-    const options = { section_index: atStart ? 0 : 1 };
+    const options = { section_index: section };
     const words = preTokenizer === undefined ? [normalized] : preTokenizer.pre_tokenize_text(normalized, options);
     for (const word of words) {
       let ids = cache.get(word);

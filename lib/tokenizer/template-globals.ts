@@ -65,6 +65,12 @@ function markWhole([operand, result]: Value[]): Value {
   return new StringValue(mark(result.value, origin));
 }
 
+/** True, False and None as Python prints them. */
+function printed(value: Value): Value {
+  if (value.type === 'BooleanValue') return new StringValue(value.value === true ? 'True' : 'False');
+  return value.type === 'NullValue' ? new StringValue('None') : value;
+}
+
 const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 const DAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
 
@@ -130,6 +136,7 @@ export function createEnvironment(variables: Record<string, unknown>, now: Date)
   );
   hook(HOOKS.json, ([value]) => mapStrings(value as Value, escapeMarked));
   hook(HOOKS.whole, markWhole);
+  hook(HOOKS.print, ([value]) => printed(value as Value));
   // A scratch environment converts: a variable may have the name of a global, which set() would refuse.
   for (const [name, value] of Object.entries(variables)) env.setVariable(name, new Environment().set(name, value));
   return env;

@@ -7,7 +7,13 @@ export interface Node {
 }
 
 /** Names of the functions that {@link rewrite} makes templates call. */
-export const HOOKS = { method: '__method', plain: '__plain', json: '__json', whole: '__whole' } as const;
+export const HOOKS = {
+  method: '__method',
+  plain: '__plain',
+  json: '__json',
+  whole: '__whole',
+  print: '__print',
+} as const;
 
 const METHODS = new Set([
   ...[
@@ -25,6 +31,12 @@ const METHODS = new Set([
   ],
 ]);
 const COMPARISONS = new Set(['==', '!=', 'in', 'not in']);
+/** Fields that hold the statements of a block, and the expressions in them that print something else than a string. */
+const BLOCKS = new Set(['body', 'alternate', 'defaultBlock']);
+const PRINTED = new Set([
+  ...['Identifier', 'MemberExpression', 'CallExpression', 'FilterExpression', 'BinaryExpression', 'TestExpression'],
+  ...['UnaryExpression', 'Ternary', 'SelectExpression'],
+]);
 const PLAIN_FILTERS = new Set(['length', 'count', 'int', 'float']);
 const WHOLE_FILTERS = new Set(['indent']);
 const METHOD_FILTERS: Readonly<Record<string, string>> = {
@@ -66,6 +78,9 @@ export function rewrite(program: TemplateProgram): TemplateProgram {
     node('CallExpression', { callee: node('Identifier', { value: hook }), args });
   const text = (value: string): Node => node('StringLiteral', { value });
 
+  const printed = (item: unknown): unknown =>
+    isNode(item) && PRINTED.has(item.type) ? call(HOOKS.print, [item]) : item;
+
   const change = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(change);
     if (value instanceof Map) return new Map([...value].map(([key, item]) => [change(key), change(item)]));
@@ -73,12 +88,19 @@ export function rewrite(program: TemplateProgram): TemplateProgram {
     for (const [key, child] of Object.entries(value)) {
       // Operators are lexer tokens, which look like nodes.
       if (key !== 'operator' && typeof child === 'object' && child !== null) value[key] = change(child);
+      if (BLOCKS.has(key) && Array.isArray(value[key])) value[key] = (value[key] as unknown[]).map(printed);
     }
     return changeNode(value);
   };
 
   const changeNode = (value: Node): Node => {
-    if (value.type === 'BinaryExpression' && COMPARISONS.has(String((value.operator as { value: string }).value))) {
+    if (value.type === 'BinaryExpression' && (value.operator as { value: string }).value === '~') {
+      value.left = call(HOOKS.print, [value.left]);
+      value.right = call(HOOKS.print, [value.right]);
+    } else if (
+      value.type === 'BinaryExpression' &&
+      COMPARISONS.has(String((value.operator as { value: string }).value))
+    ) {
       value.left = call(HOOKS.plain, [value.left]);
       value.right = call(HOOKS.plain, [value.right]);
     } else if (value.type === 'CallExpression') return changeCall(value);
@@ -101,6 +123,7 @@ export function rewrite(program: TemplateProgram): TemplateProgram {
     const args = filter.type === 'CallExpression' ? (filter.args as Node[]) : [];
     const method = METHOD_FILTERS[name];
     if (method !== undefined) return call(HOOKS.method, [text(method), value.operand, ...args]);
+    if (name === 'string') value.operand = call(HOOKS.print, [value.operand]);
     if (name === 'tojson') value.operand = call(HOOKS.json, [value.operand]);
     if (PLAIN_FILTERS.has(name)) value.operand = call(HOOKS.plain, [value.operand]);
     if (!WHOLE_FILTERS.has(name)) return value;

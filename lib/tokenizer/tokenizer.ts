@@ -3,6 +3,7 @@ import { GrpoError } from '../errors.js';
 import { AddedTokens } from './added-tokens.js';
 import type { TokenizerFiles } from './files.js';
 import { Origin, sliceMarked, type MarkedText } from './marks.js';
+import type { Stage } from './pipeline-config.js';
 import { PlainEncoder } from './plain-encoder.js';
 import { ChatTemplate } from './template.js';
 import { TokenTable } from './token-table.js';
@@ -71,7 +72,7 @@ export class FolderTokenizer implements Tokenizer {
    * Text to ids. Unless asked to, it never gives the id of an added token, whatever is written in the text.
    *
    * @throws GrpoError INVALID_ARGUMENT for addBos where the folder names no bos token
-   * @example tokenizer.encode('<|im_end|>') // the ids of the eight characters, not the turn end
+   * @example tokenizer.encode('<|im_end|>') // the ids of its ten characters, not the turn end
    */
   encode(text: string, options: EncodeOptions = {}): Int32Array {
     const out: number[] = [];
@@ -85,20 +86,21 @@ export class FolderTokenizer implements Tokenizer {
       }
       out.push(this.bosId);
     }
-    if (options.parseAddedTokens === true) this.encodeParsed(text, true, () => true, out);
-    else this.plain.encode(text, true, out);
+    if (options.parseAddedTokens === true) this.encodeParsed(text, 'raw', () => true, out);
+    else this.plain.encode(text, 'raw', 0, out);
     return Int32Array.from(out);
   }
 
   private encodeParsed(
     text: string,
-    atStart: boolean,
+    stage: Stage,
     accept: (id: number, start: number, end: number) => boolean,
     out: number[],
   ): void {
     for (const part of this.added.split(text, (entry, start, end) => accept(entry.id, start, end))) {
       if ('id' in part) out.push(part.id);
-      else this.plain.encode(part.text, atStart && part.start === 0, out);
+      else if (part.start === 0) this.plain.encode(part.text, stage, 0, out);
+      else this.plain.encode(part.text, stage === 'raw' ? stage : 'middle', 1, out);
     }
   }
 
@@ -113,11 +115,11 @@ export class FolderTokenizer implements Tokenizer {
       // Values stand inside JSON that the template writes: they are encoded in one piece with it.
       while (end < text.length && (isContent(origin) ? origins[end] === origin : !isContent(origins[end]))) end++;
       const part = text.slice(start, end);
-      const first = atStart && start === 0;
+      const stage = atStart && start === 0 ? 'start' : 'middle';
       const own = origins.subarray(start, end);
-      if (origin === Origin.content) this.plain.encode(part, first, out);
-      else if (origin === Origin.assistant) this.encodeParsed(part, first, (id) => !this.forbiddenIds.has(id), out);
-      else this.encodeParsed(part, first, (_, a, b) => own.subarray(a, b).every((o) => o === Origin.template), out);
+      if (origin === Origin.content) this.plain.encode(part, stage, 0, out);
+      else if (origin === Origin.assistant) this.encodeParsed(part, stage, (id) => !this.forbiddenIds.has(id), out);
+      else this.encodeParsed(part, stage, (_, a, b) => own.subarray(a, b).every((o) => o === Origin.template), out);
       start = end;
     }
     return Int32Array.from(out);
