@@ -65,9 +65,9 @@ const loss = z.strictObject({
     description: 'How token terms become one number.',
     shownDefault: 'token-mean',
   }),
-  clipLow: optional(z.number().positive(), { description: 'Lower clip width of the ratio.', shownDefault: '0.2' }),
-  clipHigh: optional(z.number().positive(), { description: 'Upper clip width of the ratio.', shownDefault: '0.28' }),
-  clipRatioMax: optional(z.number().gt(1), {
+  clipLow: optional(z.number().min(0), { description: 'Lower clip width of the ratio.', shownDefault: '0.2' }),
+  clipHigh: optional(z.number().min(0), { description: 'Upper clip width of the ratio.', shownDefault: '0.28' }),
+  clipRatioMax: optional(z.number().positive(), {
     description: 'Cap of the ratio where the advantage is negative.',
     shownDefault: 'none',
   }),

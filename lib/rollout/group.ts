@@ -80,11 +80,18 @@ const isFatal = (error: unknown) =>
 export async function runGroup(request: GroupRequest): Promise<Episode[]> {
   const { policy, environment, task, samples, limit, signal, purpose } = request;
   let opening: Promise<Root> | undefined;
+  let forks: Promise<unknown> = Promise.resolve();
+  // A session does one thing at a time: forks of the prompt wait for each other.
+  const fork = (root: Root): Promise<Session> => {
+    const next = forks.then(() => root.session.fork());
+    forks = next.catch(() => undefined);
+    return next;
+  };
   const runSample = async (sample: number): Promise<Episode> => {
     const root = await (opening ??= openPrompt(request));
     const tokenizer = policy.tokenizer as NonNullable<typeof policy.tokenizer>;
     return runEpisode({
-      session: await root.session.fork(),
+      session: await fork(root),
       prompt: root.prompt,
       task,
       environment,

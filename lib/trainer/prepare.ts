@@ -105,6 +105,7 @@ export async function prepareRun(input: TrainInput, options: TrainOptions): Prom
     if (config.groupSize < 4) {
       reporter.warning(`groupSize ${config.groupSize} is small: most groups will have equal rewards; use 4 or more`);
     }
+    if (!options.policy) reporter.message(`loading ${config.model}`);
     const policy = options.policy ?? (await openPolicy(config));
     if (!options.policy) closers.push(() => policy.close());
     const folder = await createRunFolder(config.output ?? defaultRunFolder(config.model ?? 'policy', new Date()));

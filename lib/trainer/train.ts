@@ -49,7 +49,8 @@ function closingText(context: RunContext, state: RunState, progress: Progress): 
   const first = progress.evaluations.filter((record) => record.step === 0);
   const final = progress.evaluations.filter((record) => record.step === state.step && record.step > 0);
   const table = first.length > 0 ? `${tableText(first, final)}\n` : '';
-  const shown = relative(process.cwd(), context.folder) || '.';
+  const below = relative(process.cwd(), context.folder);
+  const shown = below === '' || below.startsWith('..') ? context.folder : below;
   return `${table}run folder ${shown}, adapter in ${join(shown, 'adapter')}`;
 }
 

@@ -124,6 +124,7 @@ export class FakePolicy implements PolicyLike {
 class FakeSession implements Session {
   #pending: string | undefined;
   #closed = false;
+  #forking = false;
 
   constructor(
     readonly policy: FakePolicy,
@@ -186,6 +187,10 @@ class FakeSession implements Session {
   }
 
   async fork(): Promise<Session> {
+    if (this.#forking) throw new Error('the session is busy with fork');
+    this.#forking = true;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#forking = false;
     return new FakeSession(this.policy, [...this.ids], [...this.mask], [...this.logs]);
   }
 
