@@ -43,7 +43,7 @@ export function isConstantGroup(rewards: readonly (number | null)[]): boolean {
 
 /**
  * Group-relative advantages: (r - mean) / (s + epsilon), s the sample standard deviation of the group's valid rewards, of
- * the centred rewards of all groups, or nothing to divide by. Invalid episodes (null) are in no statistic and get 0.
+ * all valid rewards of the batch (as in TRL), or nothing to divide by. Invalid episodes (null) are in no statistic and get 0.
  *
  * groups: (P)(G) rewards, null = invalid. Returns (P)(G).
  * Source: Shao et al. 2024, "DeepSeekMath", section 4.1; scale 'none': Liu et al. 2025, "Understanding R1-Zero-Like Training".
@@ -61,8 +61,7 @@ export function groupAdvantages(
     return rewards.map((reward) => (reward === null ? null : reward - centre));
   });
   const constants = groups.map(isConstantGroup);
-  const live = centred.filter((_, index) => !constants[index]).flat();
-  const batchDeviation = sampleDeviation(live.filter(isValid));
+  const batchDeviation = sampleDeviation(groups.flat().filter(isValid));
   return groups.map((rewards, index) => {
     const constant = constants[index] as boolean;
     const values = centred[index] as (number | null)[];

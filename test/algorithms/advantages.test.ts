@@ -56,18 +56,20 @@ test('a group with one valid episode or none is constant, never NaN', () => {
   assert.equal(of([null, null]), { advantages: [0, 0], constant: true, valid: 0 });
 });
 
-test('batch scale divides by the deviation of all centred rewards of live groups', () => {
+test('batch scale divides by the deviation of all valid rewards of the batch', () => {
   const [first, second, third] = groupAdvantages(
     [
       [1, 0],
-      [3, 1],
+      [3, 1, null],
       [7, 7],
     ],
     { scale: 'batch', epsilon: 0 },
   );
-  const deviation = Math.sqrt((0.25 + 0.25 + 1 + 1) / 3);
+  const rewards = [1, 0, 3, 1, 7, 7];
+  const mean = 19 / 6;
+  const deviation = Math.sqrt(rewards.reduce((sum, reward) => sum + (reward - mean) ** 2, 0) / 5);
   near(first!.advantages, [0.5 / deviation, -0.5 / deviation]);
-  near(second!.advantages, [1 / deviation, -1 / deviation]);
+  near(second!.advantages, [1 / deviation, -1 / deviation, 0]);
   assert.equal(third!.advantages, [0, 0]);
 });
 
