@@ -117,6 +117,8 @@ export function bubblewrapLaunch(program: BubblewrapProgram, interpreter: Interp
   args.push('--dev', '/dev', ...temporaryFolder('/dev/shm', DISK_BYTES, program));
   args.push(...temporaryFolder('/tmp', DISK_BYTES, program), '--remount-ro', '/dev', '--remount-ro', '/', '--chdir', '/');
   const config = {
+    // Read by people who look at the list of processes.
+    owner: process.pid,
     isolated: true,
     warm: isWarm,
     mountProc: isRoot && isWarm,

@@ -13,6 +13,8 @@ import type { Launch } from './worker.js';
 export async function processLaunch(interpreter: Interpreter): Promise<Launch> {
   const home = await mkdtemp(join(tmpdir(), 'grpo-native-program-'));
   const config = {
+    // Read by people who look at the list of processes.
+    owner: process.pid,
     isolated: false,
     warm: false,
     mountProc: false,

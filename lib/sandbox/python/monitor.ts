@@ -1,5 +1,6 @@
 /** Python source, second part of the supervisor: watches one program from outside and ends it. */
 export const MONITOR_SOURCE = String.raw`
+FILE_OVERHEAD = 4096
 PAGE = resource.getpagesize()
 POLL_SECONDS = 0.025
 SHARED_BYTES = 64 << 20  # below it, what a process shares is libraries
@@ -83,6 +84,8 @@ class Watch:
         for path in self.mounts:
             stats = os.statvfs(path)
             total += (stats.f_blocks - stats.f_bfree) * stats.f_frsize
+            # Even an empty file takes memory; where the limit on their number is not ours it is the host's memory.
+            total += (stats.f_files - stats.f_ffree) * FILE_OVERHEAD
         return total
 
     def reap(self):

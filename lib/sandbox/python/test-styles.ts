@@ -86,16 +86,19 @@ def run_unittest(job, plan, module, report, loader, make_suite, recorder):
 
 
 class PytestPlugin:
-    def __init__(self, report, guard):
+    """Reports from inside pytest. The machinery is remembered after pytest set itself up, before it imports any test."""
+
+    def __init__(self, report, make_guard, shorten):
+        kept = {}
+
         def short(node):
             return node.split('::', 1)[-1].split('[')[0].replace('::', '.')
 
         def message(entry):
             crash = getattr(entry.longrepr, 'reprcrash', None)
-            text = crash.message if crash is not None else str(entry.longrepr)
-            return text if len(text) <= MESSAGE_CHARACTERS else text[:MESSAGE_CHARACTERS - 1] + '\u2026'
+            return shorten(crash.message if crash is not None else str(entry.longrepr))
 
-        def logreport(entry):
+        def finished(entry):
             if entry.failed:
                 report('fail', short(entry.nodeid), message(entry))
             elif entry.skipped:
@@ -103,27 +106,27 @@ class PytestPlugin:
             elif entry.when == 'call':
                 report('pass', short(entry.nodeid))
 
-        def collectreport(entry):
+        def read(entry):
             if entry.failed:
                 report('fail', 'test code', message(entry))
 
-        def collected(session):
-            change = guard.change()
+        def before():
+            kept['guard'] = make_guard()
+
+        def compare():
+            change = kept['guard'].change()
             if change:
                 report('fail', 'solution', 'replaced ' + change)
 
-        def late(report):
-            logreport(report)
-
-        def early(report):
-            collectreport(report)
-
-        self.pytest_runtest_logreport = late
-        self.pytest_collectreport = early
-        self.pytest_collection_finish = collected
+        # pytest looks at the names of parameters: each hook needs its own.
+        self.pytest_runtest_logreport = lambda report: finished(report)
+        self.pytest_collectreport = lambda report: read(report)
+        self.pytest_collection = before
+        self.pytest_collection_finish = compare
+        self.pytest_sessionfinish = compare
 
 
-def run_pytest(job, source, report, guard, plugin, main):
+def run_pytest(job, source, report, plugin, main):
     with open('solution.py', 'w', encoding='utf-8', errors='surrogatepass') as handle:
         handle.write(source)
     text = job['test']
@@ -174,6 +177,7 @@ def run_functions(job, source, report, guard):
 def run_tests(folder, job, plan, descriptor, key):
     os.chdir(folder)
     sys.argv = ['test']
+    sys.modules['__main__'] = make_module('__main__')  # not the supervisor
     sys.path.insert(0, folder)
     source = compose(job)
     report, end = make_reporter(descriptor, key)
@@ -184,13 +188,12 @@ def run_tests(folder, job, plan, descriptor, key):
     if style == 'pytest' and plan['pytest']:
         os.environ['PYTEST_DISABLE_PLUGIN_AUTOLOAD'] = '1'
         import pytest
-        guard = Guard()
-        run_pytest(job, source, report, guard, PytestPlugin(report, guard), pytest.main)
-    elif style == 'pytest':
-        guard = Guard()
+        run_pytest(job, source, report, PytestPlugin(report, Guard, shorten), pytest.main)
+        end()
+    guard = Guard()
+    if style == 'pytest':
         run_functions(job, source, report, guard)
     else:
-        guard = Guard()
         module = load_solution(source, report)
         if module is None:
             end()

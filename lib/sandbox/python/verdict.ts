@@ -54,7 +54,11 @@ def read_reports(data, key):
     return found, clean
 
 
-def describe(error, type_of=type, text=str, size=len):
+def shorten(text, size=len):
+    return text if size(text) <= MESSAGE_CHARACTERS else text[:MESSAGE_CHARACTERS - 1] + '\u2026'
+
+
+def describe(error, type_of=type, text=str):
     """Type and message, and the solution's own line for anything but a failed assertion."""
     name = type_of(error).__name__
     try:
@@ -70,7 +74,7 @@ def describe(error, type_of=type, text=str, size=len):
             trace = trace.tb_next
         if place is not None:
             line += ' (solution.py, line %d, in %s)' % place
-    return line if size(line) <= MESSAGE_CHARACTERS else line[:MESSAGE_CHARACTERS - 1] + '\u2026'
+    return shorten(line)
 
 
 class Guard:

@@ -1,0 +1,139 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { GrpoError } from '../../lib/errors.js';
+import { bubblewrapLaunch, findBubblewrap } from '../../lib/sandbox/bubblewrap.js';
+import { findInterpreter } from '../../lib/sandbox/interpreter.js';
+import { runJob } from '../../lib/sandbox/jobs.js';
+import { Pool } from '../../lib/sandbox/pool.js';
+import { Sandbox } from '../../lib/sandbox/index.js';
+import type { RunOptions, RunResult } from '../../lib/sandbox/types.js';
+import { skipAloud } from '../harness.js';
+import { hostilePrograms } from './hostile-programs.js';
+
+let sandbox: Sandbox;
+try {
+  sandbox = await Sandbox.open();
+} catch (error) {
+  skipAloud((error as Error).message);
+}
+process.env.SANDBOX_TEST_SECRET = 'sesame';
+const server = createServer();
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const { port } = server.address() as AddressInfo;
+
+/** Supervisors and programs of this process that are still there. */
+function remaining(): number {
+  return readdirSync('/proc').filter((name) => {
+    try {
+      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(`"owner":${process.pid},`);
+    } catch {
+      return false; // ended meanwhile
+    }
+  }).length;
+}
+
+const launch = bubblewrapLaunch(await findBubblewrap(), await findInterpreter('python3'));
+const cold = new Pool(() => launch, false);
+
+async function runCold(options: RunOptions): Promise<RunResult> {
+  const answer = await cold.run(runJob(options, 64), new AbortController().signal);
+  assert.ok('value' in answer, JSON.stringify(answer));
+  return (answer as { value: unknown }).value as RunResult;
+}
+
+for (const [name, run] of [
+  ['a warm interpreter', (options: RunOptions) => sandbox.run(options)],
+  ['an interpreter of its own', runCold],
+] as const) {
+  const test = suite(`hostile programs in ${name}`);
+  for (const hostile of hostilePrograms(port)) {
+    test(`a program that ${hostile.name} harms nobody`, async () => {
+      const wanted = [hostile.status].flat();
+      const timeoutMs = wanted.includes('timeout') ? 1500 : 20_000;
+      const result = await run({ code: hostile.code, timeoutMs, memoryMb: 256 });
+      assert.ok(wanted.includes(result.status), `${result.status} ${result.stderr.slice(-500)}`);
+      if (hostile.stdout) assert.match(result.stdout, hostile.stdout);
+      if (result.status === 'timeout') assert.ok(result.wallMs < 6000, `${result.wallMs} ms`);
+    });
+  }
+  test.run();
+}
+
+const test = suite('bubblewrap sandbox');
+
+test('a program has a user id of its own, an empty folder and a clean environment', async () => {
+  const { stdout } = await sandbox.run({
+    code: 'import os, sys\nprint(os.getuid(), os.getcwd(), os.listdir("."), sorted(k for k in os.environ if "SECRET" in k or "NODE" in k), os.environ["PYTHONHASHSEED"])',
+  });
+  assert.is(stdout, "1000 /tmp/program ['main.py'] [] 0\n");
+});
+
+test('files lie beside the program and standard input is read to its end', async () => {
+  const { stdout, exitCode, status } = await sandbox.run({
+    code: 'import sys\nfrom data import lib\nprint(lib.x, open("raw.bin", "rb").read(), len(sys.stdin.read()))\nsys.exit(3)',
+    files: { 'data/lib.py': 'x = 7', 'raw.bin': new Uint8Array([0, 255]) },
+    stdin: 'y'.repeat(300_000),
+  });
+  assert.equal([stdout, exitCode, status], ["7 b'\\x00\\xff' 300000\n", 3, 'error']);
+});
+
+test('output is cut at its limit and the program is killed', async () => {
+  const result = await sandbox.run({ code: 'while True: print("abc")', outputBytes: 100 });
+  assert.equal([result.status, result.exitCode, result.stdout.length], ['output', null, 100]);
+});
+
+test('a traceback shows the program and nothing of the sandbox', async () => {
+  const { stderr } = await sandbox.run({ code: 'def f():\n    return 1 / 0\nf()' });
+  assert.is((stderr.match(/File /g) ?? []).length, 2);
+  assert.match(stderr, /^Traceback[^]*main.py", line 3[^]*ZeroDivisionError: division by zero\n$/);
+});
+
+test('children of multiprocessing and subprocess work', async () => {
+  const code =
+    'import multiprocessing, subprocess, sys\ndef f(x): return x * x\nif __name__ == "__main__":\n  with multiprocessing.Pool(2) as p: print(p.map(f, [1, 2, 3]))\n  print(subprocess.run([sys.executable, "-c", "print(5)"], capture_output=True, text=True).stdout)';
+  assert.is((await sandbox.run({ code })).stdout, '[1, 4, 9]\n5\n\n');
+});
+
+test('two programs draw different random numbers', async () => {
+  const code = 'import random\nprint(random.random())';
+  assert.is.not((await sandbox.run({ code })).stdout, (await sandbox.run({ code })).stdout);
+});
+
+test('an aborted program is killed at once', async () => {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), 300);
+  const began = performance.now();
+  try {
+    await sandbox.run({ code: 'while True: pass', timeoutMs: 60_000, signal: controller.signal });
+    assert.unreachable();
+  } catch (error) {
+    assert.is((error as GrpoError).code, 'ABORTED');
+  }
+  assert.ok(performance.now() - began < 10_000);
+});
+
+test('supervisors can be told by their owner', async () => {
+  await sandbox.run({ code: '' });
+  assert.ok(remaining() > 0);
+});
+
+test('closing kills what runs and leaves no process behind', async () => {
+  const running = sandbox.run({ code: 'while True: pass', timeoutMs: 60_000 }).catch((error: GrpoError) => error.code);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await sandbox.close();
+  await cold.close();
+  server.close();
+  assert.is(await running, 'ABORTED');
+  for (let tries = 0; tries < 100 && remaining() > 0; tries++) await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.is(remaining(), 0);
+  try {
+    await sandbox.run({ code: '' });
+    assert.unreachable();
+  } catch (error) {
+    assert.is((error as GrpoError).code, 'CLOSED');
+  }
+});
+
+test.run();
