@@ -1,3 +1,4 @@
+export { effectiveConfig } from './effective.js';
 export { flagOptions, readFlags } from './flags.js';
 export { configKeys, nearestName } from './keys.js';
 export { loadConfigFile } from './load.js';

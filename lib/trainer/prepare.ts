@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { holdOut, deriveSeed, shuffled } from '../algorithms/index.js';
-import { resolveTrainConfig } from '../config/index.js';
+import { effectiveConfig, resolveTrainConfig } from '../config/index.js';
 import type { TrainConfig, TrainInput } from '../config/index.js';
 import type { Task } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
@@ -110,9 +110,9 @@ export async function prepareRun(input: TrainInput, options: TrainOptions): Prom
     if (!options.policy) closers.push(() => policy.close());
     const folder = await createRunFolder(config.output ?? defaultRunFolder(config.model ?? 'policy', new Date()));
     const maxTurns = config.maxTurns;
-    const effective = { ...config, output: folder, maxTurns: maxTurns ?? source.open('multi-tool', 'train').maxTurns };
+    const turns = maxTurns ?? source.open(source.modes.at(-1) ?? 'multi-tool', 'train').maxTurns;
     const tasks = { training: training.length, evaluation: evaluation.length, split };
-    await writeConfigFile(folder, configRecord({ ...effective, output: config.output }, { tasks, modes }));
+    await writeConfigFile(folder, configRecord({ ...effectiveConfig(config), maxTurns: turns }, { tasks, modes }));
     return {
       close,
       context: {

@@ -302,6 +302,16 @@ test('config.json names the environment and holds the defaults', async () => {
   assert.is(config['environment'], 'words');
   assert.is(config['maxNewTokens'], 1024);
   assert.is(config['maxTurns'], 3);
+  assert.equal(config['loss'], {
+    policy: 'clip',
+    ratio: 'token',
+    aggregation: 'token-mean',
+    clipLow: 0.2,
+    clipHigh: 0.28,
+    klCoefficient: 0,
+    entropyCoefficient: 0,
+  });
+  assert.equal(config['lora'], { rank: 16, alpha: 32, dropout: 0, targetModules: ['q_proj', 'v_proj'] });
   assert.equal(tasks, { training: 5, evaluation: 1, split: 'held-out' });
   assert.is(versions['node'], process.versions.node);
 });
