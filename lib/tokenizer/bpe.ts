@@ -60,15 +60,17 @@ export class BytePairModel {
   private readonly byteFallback: boolean;
   private readonly ignoreMerges: boolean;
 
-  /** @param removed ids that must not come out */
-  constructor(config: Json, removed: ReadonlySet<number>) {
+  /**
+   * @param entries the vocabulary
+   * @param removed ids that must not come out
+   */
+  constructor(config: Json, entries: [string, number][], removed: ReadonlySet<number>) {
     for (const name of ['continuing_subword_prefix', 'end_of_word_suffix']) {
       if (!config[name]) continue;
       const message = `tokenizer.json: a BPE model with ${name} ${JSON.stringify(config[name])} is not supported`;
       throw new GrpoError('INVALID_TOKENIZER', 'tokenizer', message);
     }
-    const vocab = config.vocab as Record<string, number>;
-    this.ids = new Map(Object.entries(vocab));
+    this.ids = new Map(entries);
     let size = 0;
     for (const id of this.ids.values()) size = Math.max(size, id + 1);
     this.size = size;

@@ -37,12 +37,8 @@ function originOf(high: number): Origin {
   return Origin.template;
 }
 
-const CHUNK = 8192;
-
 function fromUnits(units: Uint16Array): string {
-  let text = '';
-  for (let i = 0; i < units.length; i += CHUNK) text += String.fromCharCode(...units.subarray(i, i + CHUNK));
-  return text;
+  return Buffer.from(units.buffer, units.byteOffset, units.byteLength).toString('utf16le');
 }
 
 /** Marks a whole string. */

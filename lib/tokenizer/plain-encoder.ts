@@ -51,14 +51,14 @@ function wordLevel(config: Json): VocabularyModel {
  * Every added token is made unreachable from text: a vocabulary may hold its content as an ordinary entry, which whole-word
  * look-up (ignore_merges), a merge or a lattice could find.
  */
-function createModel(config: Json, addedTokens: AddedTokenEntry[]): EncodeWord {
+function createModel(config: Json, entries: [string, number][], addedTokens: AddedTokenEntry[]): EncodeWord {
   const added = new Set(addedTokens.map((token) => token.id));
-  const removed = new Map(vocabularyEntries(config).filter(([token, id]) => added.has(id) && !isSingleUnit(token)));
+  const removed = new Map(entries.filter(([token, id]) => added.has(id) && !isSingleUnit(token)));
   const tokens = new Set(removed.keys());
   const type = config.type ?? (Array.isArray(config.merges) ? 'BPE' : undefined);
   try {
     if (type === 'BPE') {
-      const model = new BytePairModel(config, new Set(removed.values()));
+      const model = new BytePairModel(config, entries, new Set(removed.values()));
       return (word) => model.encode(word);
     }
     if (type === 'Unigram') return libraryWords(new Unigram(config, ''), tokens);
@@ -104,8 +104,9 @@ export class PlainEncoder {
   private readonly encodeWord: EncodeWord;
   private readonly pipelines: Readonly<Record<Stage, Pipeline>>;
 
-  constructor(tokenizer: Record<string, unknown>, addedTokens: AddedTokenEntry[]) {
-    this.encodeWord = createModel(tokenizer.model as Json, addedTokens);
+  /** @param entries the vocabulary, see {@link vocabularyEntries} */
+  constructor(tokenizer: Json, entries: [string, number][], addedTokens: AddedTokenEntry[]) {
+    this.encodeWord = createModel(tokenizer.model as Json, entries, addedTokens);
     this.pipelines = {
       raw: createPipeline(tokenizer, 'raw'),
       start: createPipeline(tokenizer, 'start'),

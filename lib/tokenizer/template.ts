@@ -95,10 +95,11 @@ export class ChatTemplate {
   }
 
   private run(messages: Message[], options: RenderOptions, change: Marker, now: Date): string {
-    const tools = options.tools?.map(({ name, description, parameters }) => ({
-      type: 'function',
-      function: { name, description, parameters },
-    }));
+    const tools = options.tools?.map((tool) => {
+      if ('function' in tool) return tool;
+      const { name, description, parameters } = tool;
+      return { type: 'function', function: { name, description, parameters } };
+    });
     const variables = this.mapValue(options.variables ?? {}, Origin.value, change) as Record<string, unknown>;
     const env = createEnvironment(
       {

@@ -2,7 +2,6 @@ import { GrpoError } from '../errors.js';
 import { writeTokenBytes } from './byte-alphabet.js';
 import { SequenceDecoder, type TokenDecoder } from './engines.js';
 import type { AddedTokenEntry } from './files.js';
-import { vocabularyEntries } from './plain-encoder.js';
 import type { TokenBytes } from './types.js';
 
 type Json = Record<string, unknown>;
@@ -42,8 +41,8 @@ export class TokenTable {
   private readonly other: TokenDecoder | undefined;
   private table: TokenBytes | undefined;
 
-  constructor(tokenizer: Record<string, unknown>, addedTokens: AddedTokenEntry[]) {
-    for (const [token, id] of vocabularyEntries(tokenizer.model as Json)) this.tokens[id] = token;
+  constructor(tokenizer: Json, entries: [string, number][], addedTokens: AddedTokenEntry[]) {
+    for (const [token, id] of entries) this.tokens[id] = token;
     for (const token of addedTokens) {
       this.tokens[token.id] = token.content;
       if (token.special) this.specialIds.add(token.id);

@@ -4,7 +4,7 @@ import { AddedTokens } from './added-tokens.js';
 import type { TokenizerFiles } from './files.js';
 import { Origin, sliceMarked, type MarkedText } from './marks.js';
 import type { Stage } from './pipeline-config.js';
-import { PlainEncoder } from './plain-encoder.js';
+import { PlainEncoder, vocabularyEntries } from './plain-encoder.js';
 import { ChatTemplate } from './template.js';
 import { TokenTable } from './token-table.js';
 import { truncateText } from './truncate.js';
@@ -27,9 +27,9 @@ export class FolderTokenizer implements Tokenizer {
   private cachedForbidden: Set<number> | undefined;
 
   constructor(files: TokenizerFiles) {
-    // The table reads the vocabulary before the encoder takes the added tokens out of its copy.
-    this.table = new TokenTable(files.tokenizer, files.addedTokens);
-    this.plain = new PlainEncoder(files.tokenizer, files.addedTokens);
+    const entries = vocabularyEntries(files.tokenizer.model as Record<string, unknown> | undefined);
+    this.table = new TokenTable(files.tokenizer, entries, files.addedTokens);
+    this.plain = new PlainEncoder(files.tokenizer, entries, files.addedTokens);
     this.added = new AddedTokens(files.addedTokens);
     this.bosId = this.added.idOf(files.specialTokens.bos_token);
     this.eosId = this.added.idOf(files.specialTokens.eos_token);
@@ -75,6 +75,9 @@ export class FolderTokenizer implements Tokenizer {
    * @example tokenizer.encode('<|im_end|>') // the ids of its ten characters, not the turn end
    */
   encode(text: string, options: EncodeOptions = {}): Int32Array {
+    if (typeof text !== 'string') {
+      throw new GrpoError('INVALID_ARGUMENT', 'encode', `text must be a string, but is of type ${typeof text}`);
+    }
     const out: number[] = [];
     if (options.addBos === true) {
       if (this.bosId === undefined) {

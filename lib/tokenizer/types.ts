@@ -7,8 +7,16 @@ export interface EncodeOptions {
   addBos?: boolean;
 }
 
+/** What a template is told of a tool. */
+export interface ToolSchema {
+  name: string;
+  description: string;
+  parameters: JsonSchema;
+}
+
 export interface ChatTemplateOptions {
-  tools?: { name: string; description: string; parameters: JsonSchema }[];
+  /** Tools by themselves, or wrapped as `{ type: 'function', function }` already. */
+  tools?: (ToolSchema | { type: 'function'; function: ToolSchema })[];
   /** @default false */
   addGenerationPrompt?: boolean;
   /** Further template variables, e.g. `enable_thinking`. */

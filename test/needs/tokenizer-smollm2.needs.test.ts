@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { cacheFolder } from '../../lib/libtorch/cache-folder.js';
 import { skipAloud } from '../harness.js';
 import { checkAppending, checkEncodings, checkNoAddedToken, checkRenderings, load } from '../tokenizer/checks.js';
 
-const cache = process.env.GRPO_CACHE ?? join(homedir(), '.cache', 'grpo-native');
-const folder = join(cache, 'models', 'SmolLM2-135M-Instruct');
+const folder = join(cacheFolder(), 'models', 'SmolLM2-135M-Instruct');
 if (!existsSync(join(folder, 'tokenizer.json'))) skipAloud(`SmolLM2-135M-Instruct is not in ${folder}`);
 
 test('SmolLM2: ids are those of the reference library', async () => {

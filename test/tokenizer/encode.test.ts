@@ -40,6 +40,14 @@ test('addBos where there is no bos token is an error', async () => {
   assert.throws(() => tokenizer.encode('Hello', { addBos: true }), /addBos.*no bos token/);
 });
 
+test('what is no string is refused', async () => {
+  const tokenizer = await load(folders.bytes);
+  assert.throws(
+    () => tokenizer.encode(undefined as unknown as string),
+    /text must be a string, but is of type undefined/,
+  );
+});
+
 test('the empty text has no ids', async () => {
   const tokenizer = await load(folders.bytes);
   assert.is(tokenizer.encode('').length, 0);

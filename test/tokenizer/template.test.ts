@@ -82,6 +82,8 @@ test('tools are null where there are none, and functions where there are', () =>
   const json =
     '[{"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object"}}}]';
   assert.is(render(text, [user('a')], { tools }), `False True ${json}`);
+  const wrapped = [{ type: 'function' as const, function: tools[0] as (typeof tools)[0] }];
+  assert.is(render(text, [user('a')], { tools: wrapped }), `False True ${json}`);
 });
 
 test('a template that changes contents beyond recognition is refused, never guessed at', () => {
