@@ -33,7 +33,10 @@ export function builder(yargs: Argv): Argv {
       'index',
       'read the docstrings of an interpreter and its installed packages into the cache',
       (inner) =>
-        inner.option('python', python).option('json', { type: 'boolean', default: false, describe: 'print JSON' }),
+        inner
+          .option('python', python)
+          .option('packages', { type: 'string', describe: 'read these packages only, e.g. numpy,pandas' })
+          .option('json', { type: 'boolean', default: false, describe: 'print JSON' }),
       async (args) => index(args),
     )
     .demandCommand(1, 'say docs search or docs index');
@@ -56,8 +59,8 @@ async function search(query: string, args: { limit: number; json: boolean; pytho
   }
 }
 
-async function index(args: { python: string; json: boolean }): Promise<void> {
-  const made = await buildDocumentation(args.python);
+async function index(args: { python: string; packages: string | undefined; json: boolean }): Promise<void> {
+  const made = await buildDocumentation(args.python, args.packages?.split(',') ?? []);
   if (args.json) {
     process.stdout.write(`${JSON.stringify(made, null, 2)}\n`);
     return;

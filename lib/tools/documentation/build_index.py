@@ -33,12 +33,17 @@ SKIPPED = {
     "pip", "setuptools", "pkg_resources", "_distutils_hack", "wheel",
 }
 SKIPPED_PARTS = {"tests", "test", "testing", "conftest", "__main__", "setup"}
+# Packages say what is public at their top: deeper modules repeat it, or are parts of their own machinery.
+PACKAGE_DEPTH = 2
+PACKAGE_ENTRIES = 6000
+# What a package offers at its top (numpy.concatenate) is what programs call most.
+PACKAGE_TOP_WEIGHT = 0.6
 SIGNATURE_LINE = re.compile(r"^[\w.]+\(.*\)(\s*->\s*.+)?(\s*--\s*.*)?$")
 # Types whose methods are written on values, so that attribute names are all there is to count.
 VALUE_TYPES = (str, list, dict, set)
 
 
-def packages_to_read(want_packages):
+def packages_to_read(want_packages, only):
     standard = sorted(n for n in sys.stdlib_module_names if not n.startswith("_") and n not in SKIPPED)
     if not want_packages:
         return standard, {}
@@ -46,7 +51,8 @@ def packages_to_read(want_packages):
     for package, owners in importlib.metadata.packages_distributions().items():
         if package.isidentifier() and not package.startswith("_") and package not in SKIPPED:
             if package not in sys.stdlib_module_names:
-                installed[package] = importlib.metadata.version(owners[0])
+                if not only or package in only:
+                    installed[package] = importlib.metadata.version(owners[0])
     return standard, installed
 
 
@@ -64,16 +70,18 @@ def import_quietly(name):
         sys.stdout, sys.stderr = streams
 
 
-def module_names(package):
-    """The package and its public modules, found without importing more than packages."""
+def module_names(package, depth):
+    """The package and its public modules down to a depth of names."""
     module = import_quietly(package)
     if module is None:
         return
     yield package, module
+    if package.count(".") + 1 >= depth:
+        return
     for info in pkgutil.iter_modules(getattr(module, "__path__", [])):
         if info.name.startswith("_") or info.name in SKIPPED_PARTS or f"{package}.{info.name}" in SKIPPED:
             continue
-        yield from module_names(f"{package}.{info.name}")
+        yield from module_names(f"{package}.{info.name}", depth)
 
 
 def public_names(module):
@@ -125,8 +133,9 @@ def split_signature(name, thing, doc):
 
 
 class Collector:
-    def __init__(self, usage, hints):
+    def __init__(self, usage, hints, installed):
         self.usage = usage
+        self.installed = installed
         self.hints = hints
         self.entries = {}
         self.owner = {}
@@ -138,7 +147,10 @@ class Collector:
         signature, text = split_signature(name, thing, doc)
         if len(text) > TEXT_LIMIT:
             text = text[:TEXT_LIMIT].rsplit("\n", 1)[0].rstrip() + "\n…"
-        self.entries[name] = [name, signature, text, hint, self.usage.weight(name)]
+        weight = self.usage.weight(name)
+        if name.split(".")[0] in self.installed and name.count(".") == 1:
+            weight = max(weight, PACKAGE_TOP_WEIGHT)
+        self.entries[name] = [name, signature, text, hint, weight]
 
     def add_once(self, name, thing, doc):
         """Keeps a function or class under the name that is used most, else the shortest."""
@@ -166,7 +178,7 @@ class Collector:
         members = dict(vars(cls))
         # Methods of private bases belong to the class that programs see.
         for base in cls.__mro__[1:-1]:
-            inherited = base.__name__.startswith("_") or name in ("pathlib.Path", "datetime.datetime")
+            inherited = base.__name__.startswith("_") or name in ("pathlib.Path", "datetime.datetime") or self.is_hidden(base)
             if inherited and base not in (object, tuple):
                 for key, value in vars(base).items():
                     members.setdefault(key, value)
@@ -188,6 +200,14 @@ class Collector:
                     self.keep(member, thing, doc)
             elif member in self.hints:
                 self.keep(member, thing, "")
+
+    def is_hidden(self, base):
+        """A base class of a package that no module in the index shows under its name."""
+        parts = base.__module__.split(".")
+        if parts[0] not in self.installed:
+            return False
+        shown = (sys.modules.get(".".join(parts[:count + 1])) for count in range(PACKAGE_DEPTH))
+        return not any(getattr(module, base.__name__, None) is base for module in shown)
 
     def add_module(self, name, module, package):
         if name != "builtins":
@@ -286,17 +306,21 @@ def main():
     parser.add_argument("--output", required=True)
     parser.add_argument("--hints")
     parser.add_argument("--packages", action="store_true", help="installed packages too")
+    parser.add_argument("--only", default="", help="of the installed packages these alone, with commas between")
     options = parser.parse_args()
     os.environ["MPLBACKEND"] = "Agg"
     os.environ["PYTHONWARNINGS"] = "ignore"
     warnings.simplefilter("ignore")
     sys.setrecursionlimit(10000)
     hints = read_hints(options.hints)
-    standard, installed = packages_to_read(options.packages)
-    collector = Collector(Usage(os.path.dirname(os.__file__)), hints)
+    standard, installed = packages_to_read(options.packages, [name for name in options.only.split(",") if name])
+    collector = Collector(Usage(os.path.dirname(os.__file__)), hints, installed)
     modules = {}
     for package in ["builtins"] + [n for n in standard if n != "builtins"] + sorted(installed):
-        for name, module in module_names(package):
+        before = len(collector.entries)
+        for name, module in module_names(package, PACKAGE_DEPTH if package in installed else 99):
+            if package in installed and len(collector.entries) - before > PACKAGE_ENTRIES:
+                break
             modules[name] = module
             collector.add_module("os.path" if module is os.path else name, module, package)
         if package == "os":

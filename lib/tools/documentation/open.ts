@@ -43,9 +43,14 @@ export async function openDocumentation(python = 'python3'): Promise<Documentati
 /**
  * Reads docstrings and signatures of an interpreter's standard library and installed packages into the cache.
  *
+ * @param only names of the packages to read; [] = all
  * @throws SANDBOX_UNAVAILABLE where there is no such interpreter, SANDBOX_FAILED where reading fails
  */
-export async function buildDocumentation(python = 'python3', signal?: AbortSignal): Promise<BuiltDocumentation> {
+export async function buildDocumentation(
+  python = 'python3',
+  only: string[] = [],
+  signal?: AbortSignal,
+): Promise<BuiltDocumentation> {
   const file = await builtIndexPath(python);
   if (file === undefined) {
     throw new GrpoError(
@@ -57,7 +62,16 @@ export async function buildDocumentation(python = 'python3', signal?: AbortSigna
   await mkdir(path.dirname(file), { recursive: true });
   const folder = documentationFolder();
   const script = path.join(folder, 'build_index.py');
-  const args = ['-I', script, '--packages', '--hints', path.join(folder, 'hints.tsv'), '--output', file];
+  const args = [
+    '-I',
+    script,
+    '--packages',
+    `--only=${only.join(',')}`,
+    '--hints',
+    path.join(folder, 'hints.tsv'),
+    '--output',
+    file,
+  ];
   try {
     const { stdout } = await execute(python, args, { timeout: BUILD_TIMEOUT_MS, signal, maxBuffer: 1 << 24 });
     loaded.delete(file);

@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { loadDocumentation, shippedIndexPath } from '../../lib/tools/documentation/entries.js';
+import { shippedDocumentation } from '../../lib/tools/documentation/open.js';
+import { DocumentationIndex, firstSentence } from '../../lib/tools/documentation/search.js';
+import { nameWords, normalizeWord, proseWords } from '../../lib/tools/documentation/words.js';
+
+interface Query {
+  query: string;
+  accept: string[];
+}
+
+const queries = readFileSync(new URL('../fixtures/documentation/queries.jsonl', import.meta.url), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Query);
+/** The ranking was tuned on the even lines only. */
+const heldOut = queries.filter((_, index) => index % 2 === 1);
+
+test('the shipped index names its Python version and licence', async () => {
+  const data = await loadDocumentation(shippedIndexPath());
+  assert.match(data.python, /^3\.\d+\.\d+$/);
+  assert.match(data.licence, /Python Software Foundation License/);
+  assert.ok(data.entries.length > 8000, `${data.entries.length} entries`);
+});
+
+test('on queries that were held out a right symbol is in the top three for at least 85%', async () => {
+  const index = await shippedDocumentation();
+  const missed = heldOut.filter(
+    ({ query, accept }) => !index.search(query, 3).some(({ name }) => accept.includes(name)),
+  );
+  const share = 1 - missed.length / heldOut.length;
+  assert.ok(share >= 0.85, `${share.toFixed(3)}; missed: ${missed.map(({ query }) => query).join('; ')}`);
+});
+
+test('every hint belongs to a symbol that it can be found by its own name', async () => {
+  const index = await shippedDocumentation();
+  const { entries } = await loadDocumentation(shippedIndexPath());
+  const lost = entries.filter(
+    ({ name, hint }) => hint !== '' && !index.search(name, 3).some((hit) => hit.name === name),
+  );
+  assert.equal(
+    lost.map(({ name }) => name),
+    [],
+  );
+});
+
+test('a hit has name, signature, text and a falling score', async () => {
+  const hits = (await shippedDocumentation()).search('join two paths', 5);
+  assert.equal(Object.keys(hits[0]!), ['name', 'signature', 'text', 'score']);
+  assert.ok(hits.some(({ name, signature }) => name === 'os.path.join' && signature === 'os.path.join(a, *p)'));
+  assert.equal(
+    hits.map(({ score }) => score),
+    hits.map(({ score }) => score).sort((a, b) => b - a),
+  );
+});
+
+test('names are found dotted, in one word, misspelt and in camel case', async () => {
+  const index = await shippedDocumentation();
+  const first = (query: string) => index.search(query, 1)[0]?.name;
+  assert.is(first('os.path.join'), 'os.path.join');
+  assert.is(first('str.strip'), 'str.strip');
+  assert.is(first('mostcommon'), 'collections.Counter.most_common');
+  assert.is(first('collections.defualtdict'), 'collections.defaultdict');
+  assert.is(first('DictReader'), 'csv.DictReader');
+  assert.is(first('sorted'), 'sorted');
+});
+
+test('a symbol without a docstring shows its hint', async () => {
+  const [hit] = (await shippedDocumentation()).search('csv.DictReader', 1);
+  assert.match(hit!.text, /read a csv file into dictionaries/);
+});
+
+test('a query without a word that is known finds nothing, and an empty one too', async () => {
+  const index = await shippedDocumentation();
+  assert.equal(index.search('   '), []);
+  assert.equal(index.search('the of a'), []);
+  assert.equal(index.search('!!! ???'), []);
+});
+
+test('a query is answered within 5 ms, by the median', async () => {
+  const index = await shippedDocumentation();
+  const times = queries.map(({ query }) => {
+    const started = performance.now();
+    index.search(query, 5);
+    return performance.now() - started;
+  });
+  times.sort((a, b) => a - b);
+  const median = times[times.length >> 1]!;
+  assert.ok(median < 5, `median ${median.toFixed(2)} ms`);
+});
+
+test('an index of other entries is searched the same way', () => {
+  const entry = (name: string, text: string) => ({ name, signature: `${name}()`, text, hint: '', weight: 0 });
+  const index = new DocumentationIndex({
+    python: '3.11.0',
+    licence: 'x',
+    packages: {},
+    entries: [
+      entry('numpy.linalg.norm', 'Matrix or vector norm.'),
+      entry('numpy.zeros', 'New array filled with zeros.'),
+    ],
+  });
+  assert.is(index.search('vector norm')[0]!.name, 'numpy.linalg.norm');
+  assert.is(index.size, 2);
+});
+
+test('a missing or broken index is an error that says what to do', async () => {
+  const code = async (file: string) =>
+    loadDocumentation(file).then(
+      () => undefined,
+      (error: { code: string; message: string }) => error,
+    );
+  assert.is((await code('/nonexistent/index.json'))?.code, 'IO_FAILED');
+  const broken = await code(new URL('../fixtures/documentation/queries.jsonl', import.meta.url).pathname);
+  assert.is(broken?.code, 'INVALID_ARGUMENT');
+  assert.match(broken!.message, /docs index/);
+});
+
+test('words: names are split, joined and freed of is; prose is stemmed and synonyms meet', () => {
+  assert.equal(nameWords('os.path.join'), ['os', 'path', 'join', 'ospathjoin', 'pathjoin', 'join']);
+  assert.ok(nameWords('str.isdigit').includes('digit'));
+  assert.equal(proseWords('use mostCommon now').slice(0, 3), ['use', 'most', 'Common']);
+  assert.is(normalizeWord('dictionaries'), normalizeWord('dict'));
+  assert.is(normalizeWord('removing'), normalizeWord('remove'));
+  assert.is(normalizeWord('the'), null);
+});
+
+test('the first sentence ends at a full stop or an empty line', () => {
+  assert.is(firstSentence('One. Two.'), 'One.');
+  assert.is(firstSentence('One\n\nTwo.'), 'One');
+  assert.is(firstSentence('Version 3.11 is new'), 'Version 3.11 is new');
+});
+
+test.run();
