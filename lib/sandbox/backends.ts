@@ -23,7 +23,9 @@ function unavailable(message: string): GrpoError {
  *
  * @throws SANDBOX_UNAVAILABLE, INVALID_ARGUMENT
  */
-export async function candidatesFor(options: SandboxOptions): Promise<{ backend: SandboxBackend; candidates: Candidate[] }> {
+export async function candidatesFor(
+  options: SandboxOptions,
+): Promise<{ backend: SandboxBackend; candidates: Candidate[] }> {
   const backend = options.backend ?? 'auto';
   switch (backend) {
     case 'auto':
@@ -32,7 +34,10 @@ export async function candidatesFor(options: SandboxOptions): Promise<{ backend:
       const interpreter = await findInterpreter(options.python ?? 'python3');
       const cold = bubblewrapLaunch(program, interpreter);
       const candidates = [
-        { pool: new Pool((warmth) => bubblewrapLaunch(program, interpreter, PRELOAD[warmth]), true), processes: PROCESSES },
+        {
+          pool: new Pool((warmth) => bubblewrapLaunch(program, interpreter, PRELOAD[warmth]), true),
+          processes: PROCESSES,
+        },
         // Some systems forbid namespaces within namespaces: there each program gets a bubblewrap of its own.
         { pool: new Pool(() => cold, false), processes: PROCESSES },
       ];

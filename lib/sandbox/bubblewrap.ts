@@ -13,7 +13,17 @@ const DISK_BYTES = 128 * 2 ** 20;
 const INSTALL = 'install it: apt-get install bubblewrap';
 
 /** Files that Python and its packages read; the rest of /etc stays outside. */
-const ETC = ['ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'localtime', 'timezone', 'mime.types', 'fonts', 'alternatives', 'os-release'];
+const ETC = [
+  'ld.so.cache',
+  'ld.so.conf',
+  'ld.so.conf.d',
+  'localtime',
+  'timezone',
+  'mime.types',
+  'fonts',
+  'alternatives',
+  'os-release',
+];
 
 const IDENTITY: Record<string, string> = {
   passwd: 'root:x:0:0:root:/:/bin/false\nsandbox:x:1000:1000:sandbox:/tmp:/bin/sh\n',
@@ -38,7 +48,8 @@ export async function findBubblewrap(): Promise<BubblewrapProgram> {
     .split(delimiter)
     .map((folder) => join(folder, 'bwrap'))
     .find((candidate) => existsSync(candidate));
-  if (path === undefined) throw new GrpoError('SANDBOX_UNAVAILABLE', 'Sandbox.open', `bubblewrap was not found; ${INSTALL}`);
+  if (path === undefined)
+    throw new GrpoError('SANDBOX_UNAVAILABLE', 'Sandbox.open', `bubblewrap was not found; ${INSTALL}`);
   let text: string;
   try {
     text = (await execFileAsync(path, ['--version'], { timeout: 10_000 })).stdout;
@@ -46,9 +57,17 @@ export async function findBubblewrap(): Promise<BubblewrapProgram> {
     throw new GrpoError('SANDBOX_UNAVAILABLE', 'Sandbox.open', `${path} does not start; ${INSTALL}`, { cause });
   }
   const numbers = /(\d+)\.(\d+)\.(\d+)/.exec(text);
-  const version: [number, number, number] = [Number(numbers?.[1] ?? 0), Number(numbers?.[2] ?? 0), Number(numbers?.[3] ?? 0)];
+  const version: [number, number, number] = [
+    Number(numbers?.[1] ?? 0),
+    Number(numbers?.[2] ?? 0),
+    Number(numbers?.[3] ?? 0),
+  ];
   if (version[0] === 0 && version[1] < 5) {
-    throw new GrpoError('SANDBOX_UNAVAILABLE', 'Sandbox.open', `bubblewrap 0.5 or later is needed, found ${text.trim()}; ${INSTALL}`);
+    throw new GrpoError(
+      'SANDBOX_UNAVAILABLE',
+      'Sandbox.open',
+      `bubblewrap 0.5 or later is needed, found ${text.trim()}; ${INSTALL}`,
+    );
   }
   return { path, version };
 }
@@ -110,12 +129,22 @@ export function bubblewrapLaunch(program: BubblewrapProgram, interpreter: Interp
     args.push('--unshare-user', '--uid', '1000', '--gid', '1000');
   }
   args.push(...systemFolders());
-  Object.keys(IDENTITY).forEach((name, index) => args.push('--perms', '0644', '--ro-bind-data', String(3 + index), `/etc/${name}`));
+  Object.keys(IDENTITY).forEach((name, index) =>
+    args.push('--perms', '0644', '--ro-bind-data', String(3 + index), `/etc/${name}`),
+  );
   for (const [host, inside] of layout.binds) args.push('--ro-bind', host, inside);
   if (isRoot && isWarm) args.push('--dir', '/proc');
   else args.push('--proc', '/proc');
   args.push('--dev', '/dev', ...temporaryFolder('/dev/shm', DISK_BYTES, program));
-  args.push(...temporaryFolder('/tmp', DISK_BYTES, program), '--remount-ro', '/dev', '--remount-ro', '/', '--chdir', '/');
+  args.push(
+    ...temporaryFolder('/tmp', DISK_BYTES, program),
+    '--remount-ro',
+    '/dev',
+    '--remount-ro',
+    '/',
+    '--chdir',
+    '/',
+  );
   const config = {
     // Read by people who look at the list of processes.
     owner: process.pid,

@@ -53,7 +53,11 @@ export async function findInterpreter(python: string): Promise<Interpreter> {
   }
   const found = JSON.parse(text) as Interpreter & { major: number; minor: number; ctypes: boolean };
   if (found.major < 3 || (found.major === 3 && found.minor < 8)) {
-    throw new GrpoError('SANDBOX_UNAVAILABLE', 'Sandbox.open', `"${python}" is Python ${found.version}; 3.8 or later is needed`);
+    throw new GrpoError(
+      'SANDBOX_UNAVAILABLE',
+      'Sandbox.open',
+      `"${python}" is Python ${found.version}; 3.8 or later is needed`,
+    );
   }
   if (!found.ctypes) {
     throw new GrpoError(
@@ -85,7 +89,9 @@ export function layOut(interpreter: Interpreter): InterpreterLayout {
   if (!systemWide) binds.push([interpreter.prefix, '/python']);
   const inside = (path: string): string | undefined => {
     if (within(path, '/usr')) return path;
-    return !systemWide && within(path, interpreter.prefix) ? `/python${path.slice(interpreter.prefix.length)}` : undefined;
+    return !systemWide && within(path, interpreter.prefix)
+      ? `/python${path.slice(interpreter.prefix.length)}`
+      : undefined;
   };
   const sites: string[] = [];
   for (const folder of interpreter.folders) {

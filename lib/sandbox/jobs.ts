@@ -45,18 +45,34 @@ function check<T>(schema: z.ZodType<T>, options: unknown, operation: string): T 
   if (found.success) return found.data;
   const issue = found.error.issues[0];
   const where = issue?.path.join('.') ?? '';
-  throw new GrpoError('INVALID_ARGUMENT', operation, `${where ? `${where}: ` : ''}${issue?.message ?? 'wrong options'}`);
+  throw new GrpoError(
+    'INVALID_ARGUMENT',
+    operation,
+    `${where ? `${where}: ` : ''}${issue?.message ?? 'wrong options'}`,
+  );
 }
 
-function encodeFiles(files: Record<string, string | Uint8Array> | undefined, reserved: string[], operation: string): Record<string, string> {
+function encodeFiles(
+  files: Record<string, string | Uint8Array> | undefined,
+  reserved: string[],
+  operation: string,
+): Record<string, string> {
   const encoded: Record<string, string> = {};
   for (const [path, data] of Object.entries(files ?? {})) {
     const parts = path.split('/');
     if (path.includes('\0') || parts.some((part) => part === '' || part === '.' || part === '..')) {
-      throw new GrpoError('INVALID_ARGUMENT', operation, `files: "${path}" must be a relative path without "." and ".." that stays in the program's folder`);
+      throw new GrpoError(
+        'INVALID_ARGUMENT',
+        operation,
+        `files: "${path}" must be a relative path without "." and ".." that stays in the program's folder`,
+      );
     }
     if (reserved.includes(path)) {
-      throw new GrpoError('INVALID_ARGUMENT', operation, `files: "${path}" is the name of the program itself; choose another one`);
+      throw new GrpoError(
+        'INVALID_ARGUMENT',
+        operation,
+        `files: "${path}" is the name of the program itself; choose another one`,
+      );
     }
     encoded[path] = Buffer.from(data as string).toString('base64');
   }

@@ -5,7 +5,10 @@ import { type Answer, type Launch, Worker } from './worker.js';
 /** What a warm supervisor has imported already. */
 export type Warmth = 'plain' | 'pytest' | 'packages';
 
-const STANDARD = 'bisect collections copy csv datetime decimal fractions functools heapq io itertools json math operator random re statistics string typing'.split(' ');
+const STANDARD =
+  'bisect collections copy csv datetime decimal fractions functools heapq io itertools json math operator random re statistics string typing'.split(
+    ' ',
+  );
 const PACKAGES = 'numpy pandas scipy matplotlib.pyplot sklearn pytest'.split(' ');
 
 export const PRELOAD: Record<Warmth, string[]> = {
@@ -21,7 +24,9 @@ const PYTEST_WORDS = /\bpytest\b|\b(from|import)\s+solution\b|^(async\s+)?def te
 export function warmthOf(job: Job): Warmth {
   const text = [job.code, job.codePrompt, job.solution, job.test].filter((part) => typeof part === 'string').join('\n');
   if (PACKAGE_WORDS.test(text)) return 'packages';
-  return job.kind === 'test' && (job.style === 'pytest' || (job.style === 'auto' && PYTEST_WORDS.test(text))) ? 'pytest' : 'plain';
+  return job.kind === 'test' && (job.style === 'pytest' || (job.style === 'auto' && PYTEST_WORDS.test(text)))
+    ? 'pytest'
+    : 'plain';
 }
 
 interface Entry {

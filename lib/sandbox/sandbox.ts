@@ -2,7 +2,15 @@ import { availableParallelism } from 'node:os';
 import { GrpoError } from '../errors.js';
 import { type Candidate, candidatesFor } from './backends.js';
 import { type Job, runJob, testJob } from './jobs.js';
-import type { RunOptions, RunResult, SandboxBackend, SandboxLike, SandboxOptions, TestOptions, TestResult } from './types.js';
+import type {
+  RunOptions,
+  RunResult,
+  SandboxBackend,
+  SandboxLike,
+  SandboxOptions,
+  TestOptions,
+  TestResult,
+} from './types.js';
 import type { Answer } from './worker.js';
 
 /**

@@ -44,7 +44,7 @@ export class Worker {
     });
     this.child.stdin?.on('error', () => undefined);
     this.child.stdout?.on('data', (chunk: Buffer) => this.receive(chunk));
-    (this.child.stderr as Readable | null)?.on('data', (chunk: Buffer) => {
+    (this.child.stderr)?.on('data', (chunk: Buffer) => {
       this.diagnostics = (this.diagnostics + chunk.toString('utf8')).slice(-DIAGNOSTIC_BYTES);
     });
     this.exit = new Promise((resolve) => {
