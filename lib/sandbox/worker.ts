@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 
 /** Everything that starts one supervisor. */
 export interface Launch {
@@ -44,7 +44,7 @@ export class Worker {
     });
     this.child.stdin?.on('error', () => undefined);
     this.child.stdout?.on('data', (chunk: Buffer) => this.receive(chunk));
-    (this.child.stderr)?.on('data', (chunk: Buffer) => {
+    this.child.stderr?.on('data', (chunk: Buffer) => {
       this.diagnostics = (this.diagnostics + chunk.toString('utf8')).slice(-DIAGNOSTIC_BYTES);
     });
     this.exit = new Promise((resolve) => {

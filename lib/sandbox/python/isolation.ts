@@ -62,15 +62,20 @@ class FilterProgram(ctypes.Structure):
     _fields_ = [('length', ctypes.c_ushort), ('rows', ctypes.c_void_p)]
 
 
-def install_filter():
-    machine = os.uname().machine
-    if machine not in MACHINES:
-        raise OSError(errno.ENOSYS, 'no system-call filter for ' + machine)
-    rows = filter_program(machine)
-    packed = b''.join(struct.pack('=HBBI', *row) for row in rows)
-    buffer = ctypes.create_string_buffer(packed, len(packed))
-    program = FilterProgram(len(rows), ctypes.cast(buffer, ctypes.c_void_p))
-    prctl(PR_SET_SECCOMP, 2, ctypes.addressof(program))
+class SystemCallFilter:
+    """Built once, before any program is there; installed in each."""
+
+    def __init__(self):
+        machine = os.uname().machine
+        if machine not in MACHINES:
+            raise OSError(errno.ENOSYS, 'no system-call filter for ' + machine)
+        rows = filter_program(machine)
+        packed = b''.join(struct.pack('=HBBI', *row) for row in rows)
+        self.buffer = ctypes.create_string_buffer(packed, len(packed))
+        self.program = FilterProgram(len(rows), ctypes.cast(self.buffer, ctypes.c_void_p))
+
+    def install(self):
+        prctl(PR_SET_SECCOMP, 2, ctypes.addressof(self.program))
 
 
 def drop_capabilities(keep=()):

@@ -132,7 +132,7 @@ class Watch:
             os.close(feed_fd)
             feed_fd = None
         self.reap()
-        next_look = time.monotonic()
+        next_look = time.monotonic() + POLL_SECONDS
         while self.exit_status is None and self.reason is None:
             now = time.monotonic()
             if now >= self.deadline:

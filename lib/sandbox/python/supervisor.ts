@@ -67,7 +67,7 @@ def enter_program(config, job, plan, pipes, key):
     fill_folder(folder, job['files'])
     set_limits(limits)
     if config['isolated']:
-        install_filter()
+        config['filter'].install()
     os.write(ready, b'k')
     os.close(ready)
     if job['kind'] == 'run':
@@ -186,6 +186,7 @@ def handle(config, job):
 
 def prepare(config):
     sys.dont_write_bytecode = True
+    config['filter'] = SystemCallFilter() if config['isolated'] else None
     sys.path[:] = [path for path in sys.path if path]
     for path in config['sites']:
         site.addsitedir(path)
