@@ -8,7 +8,7 @@ export const angleFormat: CallFormat = {
   parse: (text) => {
     const calls = [...text.matchAll(/<(\w+)>([^<]*)<\/\1>/g)].map((match) => ({
       tool: match[1] as string,
-      args: (match[2] === 'nothing' ? {} : { text: match[2] }),
+      args: match[2] === 'nothing' ? {} : { text: match[2] },
     }));
     return { calls, malformed: text.includes('<broken') ? ['a call was not closed'] : [] };
   },
