@@ -212,6 +212,10 @@ export interface NativeCore {
   evaluateLoss(batch: NativeLossBatch, loss: NativeLoss): NativeLossResult;
   /** Threads that at::parallel_for uses. */
   threads(): number;
+  /** Threads that one parallel loop really ran on. */
+  parallelThreadsSeen(): number;
+  /** Ends this environment's threads; false when one is not back in time. */
+  leave(): boolean;
   /** Whether this processor multiplies bfloat16 natively (AVX512-BF16 or AMX). */
   hasBfloat16(): boolean;
   /** libtorch's own version string, e.g. '2.13.0'. */

@@ -2,38 +2,15 @@
 
 #include <napi.h>
 
-#include <c10/macros/Macros.h>
-#include <torch/headeronly/version.h>
-
-#include <mutex>
-#include <set>
-#include <string>
-#include <thread>
+#include <algorithm>
 
 #include "binding/convert.h"
 #include "binding/objects.h"
+#include "binding/process.h"
 #include "kernels/cpu/features.h"
 
 namespace grpo {
 namespace {
-
-Napi::Value torch_version(const Napi::CallbackInfo& info) {
-  return Napi::String::New(info.Env(), std::to_string(TORCH_VERSION_MAJOR) + "." + std::to_string(TORCH_VERSION_MINOR) + "." +
-                                           std::to_string(TORCH_VERSION_PATCH));
-}
-
-Napi::Value threads(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), at::get_num_threads()); }
-
-// Threads that a parallel loop really ran on: 1 when the core was compiled without OpenMP.
-Napi::Value parallel_threads_seen(const Napi::CallbackInfo& info) {
-  std::mutex mutex;
-  std::set<std::thread::id> seen;
-  at::parallel_for(0, 64, 1, [&](int64_t, int64_t) {
-    const std::lock_guard<std::mutex> lock(mutex);
-    seen.insert(std::this_thread::get_id());
-  });
-  return Napi::Number::New(info.Env(), static_cast<double>(seen.size()));
-}
 
 Napi::Value has_bfloat16(const Napi::CallbackInfo& info) { return Napi::Boolean::New(info.Env(), cpu_has_bfloat16()); }
 
@@ -130,9 +107,7 @@ extern "C" __attribute__((visibility("default"))) napi_value grpo_core_init(napi
   const auto add = [&](const char* name, Napi::Value (*function)(const Napi::CallbackInfo&)) {
     exports.Set(name, Napi::Function::New(env, function, name));
   };
-  add("torchVersion", grpo::torch_version);
-  add("threads", grpo::threads);
-  add("parallelThreadsSeen", grpo::parallel_threads_seen);
+  grpo::register_process(env, exports);
   add("hasBfloat16", grpo::has_bfloat16);
   add("createCancel", grpo::CancelObject::create);
   add("load", grpo::load);

@@ -69,7 +69,6 @@ void PolicyHost::run(State& state, const std::atomic<bool>& stopping, const Load
         continue;
       }
       entry.job(*core);
-      state.version = core->model.version();
     }
     if (core->engine.has_work()) core->engine.step(state.leaving);
   }
@@ -91,7 +90,8 @@ void PolicyHost::post(Job job, std::function<void()> on_dropped) {
   on_dropped();
 }
 
-Napi::Promise PolicyHost::call(Napi::Env env, std::function<void(Core&, const PendingPtr&)> job) {
+Napi::Promise PolicyHost::call(Napi::Env env, std::function<void(Core&, const PendingPtr&)> job,
+                               std::function<void(const PendingPtr&)> on_dropped) {
   auto pending = std::make_shared<Pending>(env, outlet_);
   post(
       [pending, job = std::move(job)](Core& core) {
@@ -101,7 +101,13 @@ Napi::Promise PolicyHost::call(Napi::Env env, std::function<void(Core&, const Pe
           pending->reject(std::current_exception());
         }
       },
-      [pending] { pending->reject(closed_error("policy")); });
+      [pending, on_dropped = std::move(on_dropped)] {
+        if (on_dropped) {
+          on_dropped(pending);
+        } else {
+          pending->reject(closed_error("policy"));
+        }
+      });
   return pending->promise();
 }
 

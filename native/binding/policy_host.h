@@ -37,12 +37,16 @@ class PolicyHost : public std::enable_shared_from_this<PolicyHost> {
   const std::shared_ptr<Outlet>& outlet() const { return outlet_; }
   // Queues a job; on_dropped is called instead when the policy has been closed.
   void post(Job job, std::function<void()> on_dropped);
-  // Queues a job whose result settles a promise.
-  Napi::Promise call(Napi::Env env, std::function<void(Core&, const PendingPtr&)> job);
+  // Queues a job whose result settles a promise; one that a closed policy drops is rejected as CLOSED unless on_dropped
+  // settles it otherwise.
+  Napi::Promise call(Napi::Env env, std::function<void(Core&, const PendingPtr&)> job,
+                     std::function<void(const PendingPtr&)> on_dropped = nullptr);
   // Stops the thread after ending all requests; resolves when it is back and the memory is freed.
   Napi::Promise close(Napi::Env env);
   // Cancels what runs now when the process leaves.
   Cancel& leaving() { return state_->leaving; }
+  // What JavaScript reads between calls; noted before the promise of the call that changed it settles.
+  void note_version(int64_t version) { state_->version = version; }
   int64_t version() const { return state_->version; }
   int64_t weight_bytes() const { return state_->weight_bytes; }
 

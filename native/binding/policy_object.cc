@@ -55,8 +55,9 @@ Napi::Value PolicyObject::update(const Napi::CallbackInfo& info) {
   const OptimizerOptions optimizer = read_optimizer(info[2].As<Napi::Object>());
   const int64_t micro_batch_tokens = info[3].As<Napi::Number>().Int64Value();
   const CancelPtr cancel = CancelObject::read(info[4]);
-  return host_->call(info.Env(), [=, rows = std::move(rows)](PolicyHost::Core& core, const PendingPtr& pending) {
+  return host_->call(info.Env(), [=, host = host_, rows = std::move(rows)](PolicyHost::Core& core, const PendingPtr& pending) {
     const UpdateStats stats = grpo::update(core.model, rows, loss, optimizer, micro_batch_tokens, *cancel);
+    host->note_version(core.model.version());
     pending->resolve([stats](Napi::Env env) -> Napi::Value { return make_stats(env, stats); });
   });
 }

@@ -43,13 +43,19 @@ void SessionObject::release() {
 Napi::Value SessionObject::generate(const Napi::CallbackInfo& info) {
   const GenerateOptions options = read_generate(info[0].As<Napi::Object>());
   const CancelPtr cancel = CancelObject::read(info[1]);
-  return host_->call(info.Env(), [sequence = sequence_, options, cancel](PolicyHost::Core& core, const PendingPtr& pending) {
+  const auto settle = [](const PendingPtr& pending, TurnResult turn) {
+    pending->resolve([turn = std::move(turn)](Napi::Env env) -> Napi::Value { return make_turn(env, turn); });
+  };
+  const auto job = [=, sequence = sequence_](PolicyHost::Core& core, const PendingPtr& pending) {
     core.engine.generate(
-        sequence, options, cancel,
-        [pending](TurnResult turn) {
-          pending->resolve([turn = std::move(turn)](Napi::Env env) -> Napi::Value { return make_turn(env, turn); });
-        },
+        sequence, options, cancel, [=](TurnResult turn) { settle(pending, std::move(turn)); },
         [pending](std::exception_ptr error) { pending->reject(std::move(error)); });
+  };
+  return host_->call(info.Env(), job, [=, host = host_](const PendingPtr& pending) {
+    TurnResult none;
+    none.finish = Finish::kAborted;
+    none.version = host->version();
+    settle(pending, std::move(none));
   });
 }
 

@@ -202,9 +202,13 @@ void Engine::step(const Cancel& leaving) {
         ++it;
         continue;
       }
-      it->sequence->busy = false;
       it->sequence->cache.clear();
-      it->on_error(error);
+      if (leaving.cancelled()) {
+        finish(*it, Finish::kAborted);
+      } else {
+        it->sequence->busy = false;
+        it->on_error(error);
+      }
       it = requests_.erase(it);
     }
   }
