@@ -30,6 +30,7 @@ export async function processLaunch(interpreter: Interpreter): Promise<Launch> {
     environment: cleanEnvironment(home),
     inputs: [],
     folder: join(home, 'program'),
+    stopSignal: 'SIGTERM',
     cleanUp: () => rm(home, { recursive: true, force: true }),
   };
 }

@@ -10,6 +10,8 @@ export interface Launch {
   inputs: string[];
   /** The program's folder, as the program sees it. */
   folder: string;
+  /** What ends the supervisor with all it started. @default 'SIGKILL' */
+  stopSignal?: 'SIGTERM';
   /** Removes what the launch made on the host's disk. */
   cleanUp?: () => Promise<void>;
 }
@@ -31,9 +33,11 @@ export class Worker {
   private ended = false;
   private startError: string | undefined;
   private isUp = false;
+  private readonly stopSignal: 'SIGTERM' | 'SIGKILL';
   private readonly exit: Promise<void>;
 
   constructor(launch: Launch) {
+    this.stopSignal = launch.stopSignal ?? 'SIGKILL';
     const stdio: 'pipe'[] = ['pipe', 'pipe', 'pipe', ...launch.inputs.map(() => 'pipe' as const)];
     // Its own session: a Ctrl-C at the terminal is for this process alone.
     this.child = spawn(launch.command, launch.args, { env: launch.environment, cwd: '/', stdio, detached: true });
@@ -110,7 +114,7 @@ export class Worker {
   }
 
   private kill(): void {
-    if (!this.ended && this.child.pid !== undefined) this.child.kill('SIGKILL');
+    if (!this.ended && this.child.pid !== undefined) this.child.kill(this.stopSignal);
   }
 
   private send(value: unknown): void {

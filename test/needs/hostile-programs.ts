@@ -9,7 +9,10 @@ export interface Hostile {
 }
 
 const attempts = (tries: string[], end = 'print("end")'): string =>
-  [...tries.map((line) => `try:\n    ${line}\n    print("DONE", ${JSON.stringify(line)})\nexcept OSError:\n    pass`), end].join('\n');
+  [
+    ...tries.map((line) => `try:\n    ${line}\n    print("DONE", ${JSON.stringify(line)})\nexcept OSError:\n    pass`),
+    end,
+  ].join('\n');
 
 const paths = ['/root', '/home', '/var/log', '/run', '/sys/fs', '/proc/1/fd', '/proc/1/root', '/mnt', '/srv', '/opt'];
 const files = ['/etc/shadow', '/etc/hostname', '/proc/1/environ', '/proc/1/mem', '/proc/kcore', '/dev/tty'];
@@ -30,7 +33,11 @@ export function hostilePrograms(port: number): Hostile[] {
       status: 'ok',
       stdout: /^left\n$/,
     },
-    { name: 'is a fork bomb', code: 'import os\nwhile True:\n  try: os.fork()\n  except OSError: pass', status: 'timeout' },
+    {
+      name: 'is a fork bomb',
+      code: 'import os\nwhile True:\n  try: os.fork()\n  except OSError: pass',
+      status: 'timeout',
+    },
     {
       name: 'is a thread bomb',
       code: 'import threading, time\nn = 0\ntry:\n  while True:\n    threading.Thread(target=time.sleep, args=(30,), daemon=True).start(); n += 1\nexcept RuntimeError: print(n < 64)',
@@ -61,9 +68,24 @@ export function hostilePrograms(port: number): Hostile[] {
       code: 'n = 0\ntry:\n  while True:\n    n += 1; open("i%d" % n, "w").close()\nexcept OSError as e: print(e.errno)',
       status: ['ok', 'memory'],
     },
-    { name: 'writes outside', code: attempts(targets.map((path) => `open(${JSON.stringify(path)}, "w")`)), status: 'ok', stdout: /^end\n$/ },
-    { name: 'lists host folders', code: `import os\n${attempts(paths.map((path) => `os.listdir("${path}")`))}`, status: 'ok', stdout: /^end\n$/ },
-    { name: 'reads host files', code: attempts(files.map((path) => `open("${path}", "rb").read(1)`)), status: 'ok', stdout: /^end\n$/ },
+    {
+      name: 'writes outside',
+      code: attempts(targets.map((path) => `open(${JSON.stringify(path)}, "w")`)),
+      status: 'ok',
+      stdout: /^end\n$/,
+    },
+    {
+      name: 'lists host folders',
+      code: `import os\n${attempts(paths.map((path) => `os.listdir("${path}")`))}`,
+      status: 'ok',
+      stdout: /^end\n$/,
+    },
+    {
+      name: 'reads host files',
+      code: attempts(files.map((path) => `open("${path}", "rb").read(1)`)),
+      status: 'ok',
+      stdout: /^end\n$/,
+    },
     {
       name: 'reads the environment of the host',
       code: 'import os, glob\nt = str(os.environ)\nfor p in glob.glob("/proc/*/environ"):\n  try: t += open(p, "rb").read().decode()\n  except OSError: pass\nprint("sesame" in t)',
@@ -100,7 +122,11 @@ export function hostilePrograms(port: number): Hostile[] {
       status: 'ok',
       stdout: /^no\n$/,
     },
-    { name: 'closes its output and goes on', code: 'import os\nos.close(1); os.close(2)\nwhile True: pass', status: 'timeout' },
+    {
+      name: 'closes its output and goes on',
+      code: 'import os\nos.close(1); os.close(2)\nwhile True: pass',
+      status: 'timeout',
+    },
     { name: 'crashes the interpreter', code: 'import ctypes\nctypes.string_at(0)', status: 'error' },
     {
       name: 'leaves files behind',

@@ -41,7 +41,12 @@ for (const [style, source] of Object.entries(TESTS)) {
   }
 
   test(`a solution that loops is a timeout in style ${style}`, async () => {
-    const result = await sandbox.test({ solution: 'while True: pass', test: source, entryPoint: 'task_func', timeoutMs: 1000 });
+    const result = await sandbox.test({
+      solution: 'while True: pass',
+      test: source,
+      entryPoint: 'task_func',
+      timeoutMs: 1000,
+    });
     assert.is(result.status, 'timeout');
   });
 }
@@ -77,7 +82,8 @@ test('MBPP records count their assertions', async () => {
 
 test('a stub completes the imports of a solution of a whole function', async () => {
   const codePrompt = 'import math\ndef task_func(x):\n    """Doc."""';
-  const source = 'import unittest\nclass TestCases(unittest.TestCase):\n    def test_a(self): self.assertEqual(task_func(4), 2.0)\n';
+  const source =
+    'import unittest\nclass TestCases(unittest.TestCase):\n    def test_a(self): self.assertEqual(task_func(4), 2.0)\n';
   const options = { test: source, entryPoint: 'task_func' };
   const solution = 'def task_func(x):\n    return math.sqrt(x)\n';
   assert.is((await sandbox.test({ ...options, solution, codePrompt })).status, 'pass');
@@ -104,7 +110,10 @@ test('tests that do not compile are no fault of the solution', async () => {
 test('failures name the test and the line of the solution, never the source of the tests', async () => {
   const result = await sandbox.test({ solution: 'def task_func(x):\n    return 1 // 0\n', test: TESTS.assert });
   assert.is(result.failures[0]?.name, 'assert 1');
-  assert.match(result.failures[0]?.message ?? '', /^ZeroDivisionError: .* by zero \(solution.py, line 2, in task_func\)$/);
+  assert.match(
+    result.failures[0]?.message ?? '',
+    /^ZeroDivisionError: .* by zero \(solution.py, line 2, in task_func\)$/,
+  );
   const wrong = await sandbox.test({ solution: 'def task_func(x): return 5', test: TESTS.unittest });
   assert.equal(wrong.failures[0], { name: 'TestCases.test_a', message: 'AssertionError: 5 != 2' });
 });

@@ -5,7 +5,8 @@ export const RIGHT = 'def task_func(x):\n    return x + 1\n';
 export const TESTS = {
   unittest:
     'import unittest\nclass TestCases(unittest.TestCase):\n    def test_a(self): self.assertEqual(task_func(1), 2)\n    def test_b(self): self.assertEqual(task_func(2), 3)\n',
-  pytest: 'from solution import task_func\ndef test_a(): assert task_func(1) == 2\ndef test_b(): assert task_func(2) == 3\n',
+  pytest:
+    'from solution import task_func\ndef test_a(): assert task_func(1) == 2\ndef test_b(): assert task_func(2) == 3\n',
   check: 'def check(candidate):\n    assert candidate(1) == 2\n    assert candidate(2) == 3\n',
   assert: 'assert task_func(1) == 2\nassert task_func(2) == 3',
 };
@@ -41,8 +42,9 @@ export const CHEATS: Record<string, string> = {
   'kills itself': 'import os\nos.kill(os.getpid(), 9)',
   'kills the watcher': `import os\nfor p in (os.getppid(), 1):\n  try: os.kill(p, 9)\n  except OSError: pass\n${WRONG}`,
   'raises KeyboardInterrupt': 'def task_func(x):\n  raise KeyboardInterrupt\n',
-  'raises what cannot be shown': 'class E(Exception):\n  def __str__(s): raise ValueError\ndef task_func(x):\n  raise E()\n',
+  'raises what cannot be shown':
+    'class E(Exception):\n  def __str__(s): raise ValueError\ndef task_func(x):\n  raise E()\n',
   'recurses for ever': 'def task_func(x): return task_func(x)\n',
   'fills the memory': 'def task_func(x):\n  a = []\n  while True: a.append(bytearray(1 << 24))\n',
-  'forks': `import os\nif os.fork() == 0: os._exit(0)\nos.fork()\n${WRONG}`,
+  forks: `import os\nif os.fork() == 0: os._exit(0)\nos.fork()\n${WRONG}`,
 };

@@ -69,6 +69,22 @@ test("backend 'process' limits time, memory, output and file size, and leaves no
   rmSync(folder, { recursive: true });
 });
 
+test("an aborted program of backend 'process' is gone with its children", async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'grpo-native-test-'));
+  const sandbox = await Sandbox.open({ backend: 'process', allowUnsandboxed: true });
+  const controller = new AbortController();
+  const path = (name: string) => JSON.stringify(join(folder, name));
+  const code = `import os, time\nif os.fork() == 0: os.setsid()\nopen(${path('started')}, "w")\ntime.sleep(2.5)\nopen(${path('mark')}, "w")`;
+  const running = sandbox.run({ code, signal: controller.signal }).catch((error: GrpoError) => error.code);
+  while (!existsSync(join(folder, 'started'))) await new Promise((resolve) => setTimeout(resolve, 20));
+  controller.abort();
+  assert.is(await running, 'ABORTED');
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  assert.equal(readdirSync(folder), ['started']);
+  rmSync(folder, { recursive: true });
+  await sandbox.close();
+});
+
 test("backend 'process' judges tests", async () => {
   const sandbox = await Sandbox.open({ backend: 'process', allowUnsandboxed: true });
   const source = 'assert f(1) == 2\nassert f(2) == 3';

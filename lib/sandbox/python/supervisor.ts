@@ -141,7 +141,10 @@ def handle(config, job):
         enter_user_namespace(NEW_NS | NEW_PID | NEW_IPC)
     prctl(PR_SET_DUMPABLE, 0)
     if not config['isolated']:
+        # No namespace ends the program with this process: it has to be done by hand.
         prctl(PR_SET_SUBREAPER, 1)
+        prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        signal.signal(signal.SIGTERM, lambda *_: (kill_descendants(), os._exit(143)))
     relay = os.pipe()
     if config['warm']:
         child = start_apart(config, job, plan, pipes, key, relay[1])
