@@ -1,5 +1,6 @@
 import type { Argv } from 'yargs';
 import { flagOptions, loadConfigFile, mergeTrainInputs, readFlags, trainSchema } from '../../lib/config/index.js';
+import { GrpoError } from '../../lib/errors.js';
 import { onInterrupt } from '../interrupt.js';
 
 export const command = 'train [config]';
@@ -23,6 +24,11 @@ export async function handler(args: Record<string, unknown>): Promise<void> {
   try {
     await train(input, { stop: interruption.stop, signal: interruption.signal });
     process.exitCode = interruption.exitCode() ?? 0;
+  } catch (error) {
+    const code = interruption.exitCode();
+    // Stopped before there was anything to save, e.g. while the model was loading.
+    if (code === undefined || !(error instanceof GrpoError && error.code === 'ABORTED')) throw error;
+    process.exitCode = code;
   } finally {
     interruption.dispose();
   }

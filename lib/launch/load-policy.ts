@@ -4,7 +4,7 @@ import type { LoadOptions, PolicyLike } from '../policy/types.js';
 /**
  * Loads a model with the native core.
  *
- * @throws {GrpoError} INVALID_CONFIG without a model, and what `Policy.load` throws
+ * @throws {GrpoError} INVALID_CONFIG without a model, ABORTED, and what `Policy.load` throws
  */
 export async function loadPolicy(model: string | undefined, options: LoadOptions): Promise<PolicyLike> {
   if (model === undefined) {
@@ -13,5 +13,11 @@ export async function loadPolicy(model: string | undefined, options: LoadOptions
   }
   // Imported late: commands that need no model start without the native core.
   const { Policy } = await import('../policy/index.js');
-  return Policy.load(model, options);
+  try {
+    return await Policy.load(model, options);
+  } catch (error) {
+    // Whatever was under way when the signal fired, the caller asked for the end.
+    if (options.signal?.aborted) throw new GrpoError('ABORTED', 'load', 'loading was aborted', { cause: error });
+    throw error;
+  }
 }

@@ -60,11 +60,11 @@ function chooseModes(config: TrainConfig, source: EnvironmentSource): RunContext
   throw new GrpoError('INVALID_CONFIG', 'config', message);
 }
 
-function openPolicy(config: TrainConfig): Promise<PolicyLike> {
+function openPolicy(config: TrainConfig, signal?: AbortSignal): Promise<PolicyLike> {
   const { adapter, device, dtype, train, lora, reference, maxContext, seed, strict } = config;
   // Only what was given: an adapter brings its own LoRA configuration.
   const given = adapter === undefined ? { lora } : { adapter };
-  return loadPolicy(config.model, { device, dtype, train, ...given, reference, maxContext, seed, strict });
+  return loadPolicy(config.model, { device, dtype, train, ...given, reference, maxContext, seed, strict, signal });
 }
 
 /** A run that is ready to go, and how to put its parts away. */
@@ -86,6 +86,7 @@ export async function prepareRun(input: TrainInput, options: TrainOptions): Prom
   if (config.output !== undefined && existsSync(config.output)) await createRunFolder(config.output);
   const reporter = options.reporter ?? reporterFor(config);
   const signal = options.signal ?? new AbortController().signal;
+  const stop = options.stop ? AbortSignal.any([options.stop, signal]) : signal;
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer();
@@ -106,7 +107,7 @@ export async function prepareRun(input: TrainInput, options: TrainOptions): Prom
       reporter.warning(`groupSize ${config.groupSize} is small: most groups will have equal rewards; use 4 or more`);
     }
     if (!options.policy) reporter.message(`loading ${config.model}`);
-    const policy = options.policy ?? (await openPolicy(config));
+    const policy = options.policy ?? (await openPolicy(config, stop));
     if (!options.policy) closers.push(() => policy.close());
     const folder = await createRunFolder(config.output ?? defaultRunFolder(config.model ?? 'policy', new Date()));
     const maxTurns = config.maxTurns;
@@ -131,7 +132,7 @@ export async function prepareRun(input: TrainInput, options: TrainOptions): Prom
         trajectories: new TrajectoryLog(folder),
         reporter,
         signal,
-        stop: options.stop ? AbortSignal.any([options.stop, signal]) : signal,
+        stop,
       },
     };
   } catch (error) {
