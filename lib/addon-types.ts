@@ -28,6 +28,20 @@ export interface NativeLoraConfig {
   tensors: Record<string, NativeTensor>;
 }
 
+/** What a checkpoint brings back beside the adapter itself; tensors are float32, by canonical name. */
+export interface NativeResume {
+  /** train 'full' only. */
+  weights: Record<string, NativeTensor>;
+  /** Adapter that KL pulls to; empty: the base. */
+  reference: Record<string, NativeTensor>;
+  /** Empty before the first step. */
+  firstMoments: Record<string, NativeTensor>;
+  secondMoments: Record<string, NativeTensor>;
+  /** Optimizer steps taken; dropout masks follow from them. */
+  steps: number;
+  weightsVersion: number;
+}
+
 export interface NativePolicyConfig {
   /** Absolute paths with their expected sizes. */
   files: { path: string; bytes: number }[];
@@ -53,6 +67,9 @@ export interface NativePolicyConfig {
   train: 'lora' | 'full' | 'none';
   lora: NativeLoraConfig | undefined;
   referenceIsBase: boolean;
+  resume: NativeResume | undefined;
+  /** Budget of weights, optimizer, keys and values, and update graph together; 0: what the machine has. */
+  memoryBytes: number;
   seed: number;
   strict: boolean;
   /** (V) 1 = in the support; undefined = all. */
@@ -148,6 +165,9 @@ export interface NativeUpdateStats {
   samplerTrainerGap: number | null;
   seconds: number;
   peakBytes: number;
+  microBatches: number;
+  recomputed: boolean;
+  note: string | null;
 }
 
 /** (sum (T-1)) arrays, rows end to end. */
@@ -182,6 +202,13 @@ export interface NativeSession {
   close(): void;
 }
 
+/** Optimizer state without its numbers. */
+export interface NativeTrainingState {
+  steps: number;
+  weightsVersion: number;
+  tensors: { name: string; shape: number[]; hasMoments: boolean }[];
+}
+
 export interface NativePolicy {
   readonly weightsVersion: number;
   /** Bytes of the resident weights. */
@@ -203,6 +230,11 @@ export interface NativePolicy {
   ): Promise<NativeUpdateStats>;
   /** Trainable tensors by canonical name ('layers.0.q_proj.lora_A', float32), copied. */
   trainable(which: 'policy' | 'reference'): Promise<{ name: string; shape: number[]; data: Float32Array }[]>;
+  trainingState(): Promise<NativeTrainingState>;
+  /** One trained tensor or one of its moments, copied. */
+  readTrained(what: 'value' | 'firstMoment' | 'secondMoment', name: string): Promise<Float32Array>;
+  /** One weight by canonical name as a file of that type stores it: the trained one, or base + scaling * B A in float32. */
+  merged(name: string, dtype: 'F32' | 'BF16' | 'F16'): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 

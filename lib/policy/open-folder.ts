@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { NativeCore, NativeLoraConfig, NativePolicyConfig } from '../addon-types.js';
+import { GrpoError } from '../errors.js';
 import { readAdapter, loraScaling, type Adapter } from '../model/adapter.js';
 import type { AdapterConfig } from '../model/adapter-config.js';
 import { readModelFolder, type ModelFolder } from '../model/folder.js';
@@ -64,7 +65,7 @@ export async function openFolder(
     options.adapter === undefined ? undefined : await readAdapter(options.adapter, model.config, model.files.length);
   const adapter = adapterConfig(options, model, loaded);
   const core = await loadCore();
-  signal?.throwIfAborted();
+  if (signal?.aborted) throw new GrpoError('ABORTED', 'load', 'loading was aborted');
   const table = tokenizer?.tokenBytes();
   const { config: sizes } = model;
   const config: NativePolicyConfig = {
@@ -88,6 +89,8 @@ export async function openFolder(
     train: options.train,
     lora: nativeLora(adapter, loaded),
     referenceIsBase: options.reference === 'base',
+    resume: undefined,
+    memoryBytes: 0,
     seed: options.seed,
     strict: options.strict,
     support: options.support === 'all' ? undefined : supportOf(table, sizes.vocabSize),

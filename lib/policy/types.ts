@@ -145,14 +145,26 @@ export interface UpdateStats {
   samplerTrainerGap: number | null;
   seconds: number;
   peakBytes: number;
+  /** Forward and backward passes that the rows were split into. */
+  microBatches?: number;
+  /** Whether blocks were computed again in backward, to save memory. */
+  recomputed?: boolean;
+  /** null, or how memory changed the micro-batches: a line to show. */
+  note?: string | null;
 }
 
 export interface LoadOptions {
   device?: string;
   dtype?: 'auto' | 'float32' | 'bfloat16';
+  /** 'lora': an adapter. 'full': every weight, float32, 200 million at most. 'none': sample only. @default 'lora' */
   train?: 'lora' | 'full' | 'none';
-  lora?: { rank?: number; alpha?: number; dropout?: number; targetModules?: string[] };
+  /** rankStabilised: the scaling is alpha / sqrt(rank) instead of alpha / rank. @default false */
+  lora?: { rank?: number; alpha?: number; dropout?: number; targetModules?: string[]; rankStabilised?: boolean };
   adapter?: string;
+  /** Folder of `policy.saveCheckpoint` to go on from. Other options may repeat its settings, not change them. */
+  resume?: string;
+  /** Bytes for weights, optimizer, keys and values, and update graph together. @default what the machine has */
+  memoryBytes?: number;
   reference?: 'start' | 'base';
   maxContext?: number;
   seed?: number;
@@ -161,6 +173,20 @@ export interface LoadOptions {
   /** Hub revision. @default 'main' */
   revision?: string;
   signal?: AbortSignal;
+}
+
+/** Options of `policy.saveCheckpoint`. */
+export interface SaveCheckpointOptions {
+  /** Text files of the caller that are published, and checked at resume, with the checkpoint: name -> content. */
+  files?: Record<string, string>;
+}
+
+/** Options of `policy.exportMerged`. */
+export interface ExportOptions {
+  /** 'file': each tensor as the base stores it. @default 'file'; 'float32' for train: 'full', whose steps bfloat16 would lose */
+  dtype?: 'file' | 'float32' | 'bfloat16';
+  /** Weights beyond this go into several files with an index. @default 5e9 */
+  maxShardBytes?: number;
 }
 
 export interface LogprobsOptions {
