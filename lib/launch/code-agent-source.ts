@@ -5,6 +5,7 @@ import type { Environment } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
 import type { EvaluationMode } from '../run/index.js';
 import { Sandbox } from '../sandbox/index.js';
+import { openDocumentation } from '../tools/documentation/open.js';
 import type { EnvironmentSource } from './environment-source.js';
 import type { EnvironmentRequest } from './resolve-environment.js';
 
@@ -23,6 +24,7 @@ export async function codeAgentSource(request: EnvironmentRequest): Promise<Envi
   }
   const tasks: CodeTask[] = await loadTasks(request.tasks);
   const { sandbox: backend, python, allowUnsandboxed } = request;
+  const documentation = await openDocumentation(python);
   const sandbox = await Sandbox.open({ backend, python, allowUnsandboxed });
   const opened = new Map<EvaluationMode, Environment>();
   const open = (mode: EvaluationMode): Environment => {
@@ -31,6 +33,7 @@ export async function codeAgentSource(request: EnvironmentRequest): Promise<Envi
     const environment = codeAgent({
       tasks,
       sandbox,
+      documentation,
       mode,
       ...(mode === 'multi-tool' && request.maxTurns !== undefined ? { maxTurns: request.maxTurns } : {}),
       maxSubmissions: anyNumber(request.trainSubmissions),

@@ -68,6 +68,11 @@ function checkRow(row: SessionRow, length: number): void {
   }
 }
 
+/** A template without a form for tool results shows them as the user's; the record says what the model saw. */
+function inKnownRole(message: Message, tokenizer: Tokenizer): Message {
+  return message.role === 'tool' && !tokenizer.handlesToolRole ? { ...message, role: 'user' } : message;
+}
+
 interface Ending {
   finish: EpisodeFinish;
   invalid?: string;
@@ -81,6 +86,7 @@ async function runTurns(
 ): Promise<Ending> {
   const { session, environment, tokenizer, maxContext, signal } = request;
   const { counters } = run;
+  let withoutCall = 0;
   for (let index = 0; index < request.maxTurns; index++) {
     if (session.length >= maxContext) return { finish: 'context' };
     const start = session.length;
@@ -149,10 +155,12 @@ async function runTurns(
       return { finish: sampled.finishReason === 'context' ? 'context' : 'length' };
     }
     if (acted) {
-      next = environment.format.observe(results, malformed);
+      next = environment.format.observe(results, malformed).map((message) => inKnownRole(message, tokenizer));
       if (calls.length === 0) turn.observations.push(...next.map((message) => message.content));
     } else {
-      const reply = environment.reply ? await environment.reply(turn, state) : undefined;
+      withoutCall++;
+      const isLast = environment.maxNoCallTurns !== undefined && withoutCall >= environment.maxNoCallTurns;
+      const reply = environment.reply && !isLast ? await environment.reply(turn, state) : undefined;
       if (reply === undefined || !Array.isArray(reply)) {
         if (reply !== undefined) state.outcome = reply.done ?? state.outcome;
         request.onTurn?.(turn, []);

@@ -275,4 +275,20 @@ test('an abort ends all episodes as aborted', async () => {
   );
 });
 
+test("tool results are recorded as the user's where the template has no tool role", async () => {
+  const { format, ...rest } = wordEnvironment();
+  const environment: Environment = {
+    ...rest,
+    format: {
+      ...format,
+      observe: (results) => results.map(({ output }) => ({ role: 'tool', name: 'echo', content: output.text })),
+    },
+  };
+  const { episodes } = await run({
+    environment,
+    script: (context) => (assistantTurns(context) === 1 ? '<echo>a</echo>' : 'bye'),
+  });
+  assert.equal(episodes[0]!.state.messages[2], { role: 'user', name: 'echo', content: 'heard a' });
+});
+
 test.run();
