@@ -63,9 +63,20 @@ const RULES: Rule[] = [
     needs: 'advantage.scale group or batch',
   },
   {
-    keys: ['lora.rank', 'lora.alpha', 'lora.dropout', 'lora.targetModules'],
+    keys: ['lora.rank', 'lora.alpha', 'lora.dropout', 'lora.targetModules', 'lora.rankStabilised'],
     applies: (g) => at(g, 'adapter') === undefined,
     needs: 'a run without adapter (an adapter brings its own LoRA configuration)',
+  },
+  {
+    keys: ['resume'],
+    applies: (g) => at(g, 'resume') !== true || at(g, 'output') !== undefined,
+    needs: 'output, the file whose episodes are kept',
+  },
+  { keys: ['override'], applies: (g) => at(g, 'resume') !== undefined, needs: 'resume' },
+  {
+    keys: ['lora.rank', 'lora.alpha', 'lora.dropout', 'lora.targetModules', 'lora.rankStabilised', 'adapter'],
+    applies: (g) => at(g, 'train') !== 'full',
+    needs: 'train lora',
   },
   {
     keys: ['allowUnsandboxed'],

@@ -8,7 +8,7 @@ const cell = (text: string) => text.replaceAll('|', '\\|');
 
 function values(key: ConfigKey): string {
   if (key.choices) return key.choices.map((choice) => `\`${choice}\``).join(', ');
-  return [key.type === 'numbers' ? 'two numbers' : key.type, key.range, key.unit].filter(Boolean).join(', ');
+  return [key.type === 'numbers' ? 'numbers' : key.type, key.range, key.unit].filter(Boolean).join(', ');
 }
 
 function table(schema: ConfigSchema): string {

@@ -40,7 +40,7 @@ interface JsonNode {
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 function typeOf(node: JsonNode): KeyType {
-  if (node.prefixItems) return 'numbers';
+  if (node.prefixItems || node.anyOf?.some((form) => form.type === 'array')) return 'numbers';
   if (node.type === 'array') return 'list';
   if (node.type === 'integer' || node.type === 'number' || node.type === 'boolean') return node.type;
   return 'string';

@@ -75,7 +75,7 @@ function parse<T>(given: Tree, schema: ConfigSchema, operation: string): T {
   return result.data as T;
 }
 
-const TRAIN_GROUPS = ['lora', 'loss', 'advantage', 'optimizer'];
+const TRAIN_GROUPS = ['lora', 'loss', 'advantage', 'optimizer', 'alarms'];
 
 /**
  * What a file and flags give together, still without defaults; the later one wins.
@@ -102,11 +102,28 @@ export function resolveTrainConfig(...layers: TrainInput[]): TrainConfig {
   return parse(mergeConfigs(TRAIN_GROUPS, base, given), trainSchema, 'config');
 }
 
+/**
+ * The configuration of an earlier run, from its `config.json`, with what is given on top. Its defaults are written out, so
+ * keys are not asked again whether they apply.
+ *
+ * @throws {GrpoError} INVALID_CONFIG on an unknown key or a wrong value
+ */
+export function restoreTrainConfig(stored: Tree, given: TrainInput): TrainConfig {
+  checkApplicable(given, 'config');
+  const merged = mergeConfigs(TRAIN_GROUPS, stored, given);
+  checkKnown(merged, trainSchema, 'config');
+  const result = trainSchema.safeParse(merged);
+  if (result.success) return result.data;
+  const message = result.error.issues.map((issue) => describeIssue(issue, merged)).join('; ');
+  throw new GrpoError('INVALID_CONFIG', 'config', message);
+}
+
 /** The same for `evaluate()`. @throws {GrpoError} INVALID_CONFIG */
 export function resolveEvaluateConfig(...layers: EvaluateInput[]): EvaluateConfig {
   const config = parse<EvaluateConfig>(mergeConfigs([], ...(layers as Tree[])), evaluateSchema, 'config');
-  if (config.k > config.samples) {
-    const message = `k ${config.k} is larger than samples ${config.samples}: pass@k needs at least k samples`;
+  const largest = Math.max(...[config.k].flat());
+  if (largest > config.samples) {
+    const message = `k ${largest} is larger than samples ${config.samples}: pass@k needs at least k samples`;
     throw new GrpoError('INVALID_CONFIG', 'config', message);
   }
   return config;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lastingFields } from './lasting-fields.js';
 import type { Environment, Reward, Tool } from '../environments/types.js';
 
 /** What a field's entry in the documentation says beside its type and range. */
@@ -123,7 +124,28 @@ const optimizer = z.strictObject({
 export const modelFields = {
   model: optional(z.string().min(1), { description: 'Hugging Face model folder or hub id.', shownDefault: 'needed' }),
   adapter: optional(z.string().min(1), { description: 'PEFT adapter folder to start from.', shownDefault: 'none' }),
-  tasks: optional(z.string().min(1), { description: 'Task file (JSONL).', shownDefault: 'needed by code-agent' }),
+  tasks: optional(z.string().min(1), {
+    description:
+      'Tasks: a JSONL or Parquet file, or a data set of the hub (`organisation/name`, `hub:organisation/name`).',
+    shownDefault: 'needed by code-agent',
+  }),
+  difficulty: optional(z.array(z.enum(['easy', 'medium', 'hard'])).min(1), {
+    description: 'Only tasks of these difficulties; records that name none are left out.',
+    shownDefault: 'all',
+  }),
+  passPercentage: optional(z.tuple([z.number().min(0).max(1), z.number().min(0).max(1)]), {
+    description: "Only tasks whose record says that this share (least, most) of its author model's attempts passed.",
+    shownDefault: 'all',
+  }),
+  callFormat: optional(z.enum(['auto', 'tags', 'hermes', 'qwen-xml', 'llama-json']), {
+    description: "How tool calls are written; auto = the form of the model's chat template.",
+    shownDefault: "tags for code-agent, else the environment's own choice (auto)",
+  }),
+  maxNoCallTurns: optional(count(1), {
+    description: 'Turns without a call after which an episode ends; a line that asks for one answers those before.',
+    unit: 'turns',
+    shownDefault: "no limit for code-agent, else the environment's own",
+  }),
   environment: withDefault(z.union([z.string().min(1), environmentObject]), 'code-agent', {
     description: 'What an episode is: `code-agent`, or a module whose default export is an environment.',
   }),
@@ -183,7 +205,8 @@ export const trainSchema = z.strictObject({
     shownDefault: "the environment's",
   }),
   rewards: optional(z.array(z.union([z.string(), rewardObject])).min(1), {
-    description: "Rewards to add up: names of the environment's, or (in a module) rewards of your own.",
+    description:
+      "Rewards to add up: names of the environment's (`name:weight` for a weight), or (in a module) your own.",
     shownDefault: "the environment's",
   }),
   steps: withDefault(count(0), 100, { description: 'Training steps.', unit: 'steps' }),
@@ -201,9 +224,14 @@ export const trainSchema = z.strictObject({
     description: 'Submissions of a training episode at most; 0 = any number.',
     unit: 'submissions',
   }),
+  keepOrder: withDefault(z.boolean(), true, {
+    description: 'Refuse rewards under which an episode that fails could earn as much as one that passes.',
+  }),
   distinctSearches: withDefault(z.boolean(), false, { description: 'The search bonus counts different queries only.' }),
   temperature: withDefault(z.number().gt(0), 1, { description: 'Sampling temperature, also of the loss.' }),
-  train: withDefault(z.enum(['lora']), 'lora', { description: 'What is trained.' }),
+  train: withDefault(z.enum(['lora', 'full']), 'lora', {
+    description: 'What is trained: an adapter, or every weight (float32, 200 million at most).',
+  }),
   lora: lora.prefault({}),
   reference: withDefault(z.enum(['start', 'base']), 'start', {
     description: 'What the KL pulls to: the weights at the start, or the base model.',
@@ -224,6 +252,10 @@ export const trainSchema = z.strictObject({
     description: 'Steps in which the learning rate rises linearly.',
     unit: 'steps',
   }),
+  gradientAccumulation: withDefault(count(1), 1, {
+    description: 'Batches of promptsPerStep tasks that are sampled one after the other and make one update together.',
+    unit: 'batches',
+  }),
   microBatchTokens: optional(count(1), {
     description: 'Tokens of a micro-batch at most; it changes memory and speed, never the gradient.',
     unit: 'tokens',
@@ -239,11 +271,7 @@ export const trainSchema = z.strictObject({
     shownDefault: 'all three for code-agent',
   }),
   output: optional(z.string().min(1), { description: "The run's folder.", shownDefault: '`runs/<date>-<model>`' }),
-  maxHours: optional(z.number().positive(), {
-    description: 'Stop (evaluated and saved) after the step that passes this time.',
-    unit: 'hours',
-    shownDefault: 'none',
-  }),
+  ...lastingFields,
   quiet: withDefault(z.boolean(), false, { description: 'Print nothing but errors.' }),
   json: withDefault(z.boolean(), false, { description: 'Print one JSON object a line instead of text.' }),
 });
@@ -252,12 +280,21 @@ export const trainSchema = z.strictObject({
 export const evaluateSchema = z.strictObject({
   ...modelFields,
   taskLimit: optional(count(1), { description: 'Use the first so many tasks.', unit: 'tasks', shownDefault: 'all' }),
+  shuffleTasks: withDefault(z.boolean(), false, {
+    description: 'Shuffle the tasks by the seed first, so that taskLimit takes a sample.',
+  }),
+  checkReferences: withDefault(z.boolean(), true, {
+    description:
+      'Run the reference solutions first (results are kept on disk), and leave out tasks whose own one fails.',
+  }),
   modes: optional(z.array(z.enum(['no-tools', 'code-only', 'multi-tool'])).min(1), {
     description: 'Modes to evaluate in.',
     shownDefault: 'all three for code-agent',
   }),
   samples: withDefault(count(1), 1, { description: 'Episodes a task.', unit: 'episodes' }),
-  k: withDefault(count(1), 1, { description: 'k of pass@k, at most `samples`.' }),
+  k: withDefault(z.union([z.array(count(1)).min(1), count(1)]), [1], {
+    description: 'k of pass@k, or several of them (`1,5`), at most `samples`.',
+  }),
   temperature: withDefault(z.number().min(0), 0, { description: 'Sampling temperature; 0 = greedy.' }),
   maxSubmissions: withDefault(count(0), 1, {
     description: 'Submissions of an episode at most; 0 = any number, labelled "with test feedback".',
@@ -266,7 +303,11 @@ export const evaluateSchema = z.strictObject({
   invalidLimit: withDefault(z.number().gt(0).max(1), 0.5, {
     description: 'Share of invalid episodes above which the evaluation fails.',
   }),
-  output: optional(z.string().min(1), { description: 'File for the results as JSON.', shownDefault: 'none' }),
+  output: optional(z.string().min(1), {
+    description: 'File for the results as JSON; finished episodes are kept beside it, in `<output>.episodes.jsonl`.',
+    shownDefault: 'none',
+  }),
+  resume: withDefault(z.boolean(), false, { description: 'Go on with the finished episodes of an earlier `output`.' }),
   quiet: withDefault(z.boolean(), false, { description: 'Print nothing but errors.' }),
   json: withDefault(z.boolean(), false, { description: 'Print the results as JSON.' }),
 });

@@ -27,7 +27,8 @@ export interface CheckOptions {
   /** Of one task's tests; a task's own limit comes first. */
   timeoutMs?: number;
   signal?: AbortSignal;
-  onChecked?: (task: CodeTask, status: TestResult['status'] | 'no-solution') => void;
+  /** After every task; `wallMs` is what its tests took. */
+  onChecked?: (task: CodeTask, status: TestResult['status'] | 'no-solution', wallMs?: number) => void | Promise<void>;
 }
 
 /** Runs the reference solutions of tasks against their tests. */
@@ -45,7 +46,7 @@ export async function checkTasks(
       options.signal?.throwIfAborted();
       if (task.solution === undefined) {
         withoutSolution.push(task.id);
-        options.onChecked?.(task, 'no-solution');
+        await options.onChecked?.(task, 'no-solution');
         continue;
       }
       const { test, style, codePrompt, entryPoint, memoryMb, files } = task;
@@ -62,7 +63,7 @@ export async function checkTasks(
         signal: options.signal,
       });
       results.set(task.id, result);
-      options.onChecked?.(task, result.status);
+      await options.onChecked?.(task, result.status, result.wallMs);
     }
   };
   await Promise.all(Array.from({ length: options.concurrency ?? 2 }, work));

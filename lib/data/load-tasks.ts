@@ -1,28 +1,92 @@
-import { readFile } from 'node:fs/promises';
-import { ZodError } from 'zod';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
 import { GrpoError } from '../errors.js';
-import { RECORD_SHAPES } from './records.js';
+import { chooseTasks, type TaskChoice } from './choose-tasks.js';
+import { fetchDataset, isHubDataset, type DatasetOptions } from './hub-dataset.js';
+import { parquetRows } from './parquet.js';
+import { columnsOf, recordToTask } from './record-to-task.js';
 import type { CodeTask } from './types.js';
 
-/**
- * Tasks of a JSONL file: records of MBPP, HumanEval, KodCode, BigCodeBench, or plain ones with `prompt` and `test`.
- *
- * @throws IO_FAILED where the file can't be read; INVALID_TASKS with file and line where a line is no task, an id is there
- *   twice, or the file is empty
- * @example
- * const tasks = await loadTasks('examples/mbpp-sample.jsonl');
- */
-export async function loadTasks(file: string): Promise<CodeTask[]> {
-  let content: string;
+/** What to load, and which of it. */
+export interface LoadTasksOptions extends TaskChoice, DatasetOptions {}
+
+const invalid = (message: string, cause?: unknown) =>
+  new GrpoError('INVALID_TASKS', 'tasks', message, cause === undefined ? undefined : { cause });
+
+/** Collects tasks and refuses an id that is there twice. */
+class TaskList {
+  readonly tasks: CodeTask[] = [];
+  private readonly placeOf = new Map<string, string>();
+
+  add(record: unknown, place: string): void {
+    const task = recordToTask(record, place, this.tasks.length);
+    const known = this.placeOf.get(task.id);
+    if (known !== undefined) throw invalid(`${place}: the id '${task.id}' stands in ${known} already`);
+    this.placeOf.set(task.id, place);
+    this.tasks.push(task);
+  }
+
+  addLine(line: string, place: string): void {
+    if (line.trim() === '') return;
+    let record: unknown;
+    try {
+      record = JSON.parse(line);
+    } catch (cause) {
+      throw invalid(`${place}: not valid JSON: ${(cause as Error).message}`, cause);
+    }
+    this.add(record, place);
+  }
+}
+
+async function addJsonLines(list: TaskList, file: string): Promise<void> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const lines = createInterface({ input: createReadStream(file, 'latin1'), crlfDelay: Infinity });
+  let number = 0;
+  for await (const line of lines) {
+    number += 1;
+    let text: string;
+    try {
+      // Read byte by byte, so that the line of a wrong byte can be named.
+      text = decoder.decode(Buffer.from(line, 'latin1'));
+    } catch (cause) {
+      throw invalid(`${file}:${number}: not UTF-8 text: a JSONL or Parquet file is needed`, cause);
+    }
+    list.addLine(text, `${file}:${number}`);
+  }
+}
+
+async function addFile(list: TaskList, file: string): Promise<void> {
   try {
-    content = new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
+    if (/\.parquet$/i.test(file)) {
+      let row = 0;
+      for await (const record of parquetRows(file, columnsOf)) list.add(record, `${file}, row ${++row}`);
+    } else await addJsonLines(list, file);
   } catch (cause) {
-    const isText = cause instanceof TypeError;
-    if (isText)
-      throw new GrpoError('INVALID_TASKS', 'tasks', `${file} is not UTF-8 text: a JSONL file is needed`, { cause });
+    if (cause instanceof GrpoError) throw cause;
     throw new GrpoError('IO_FAILED', 'tasks', `can't read ${file}: ${(cause as Error).message}`, { cause });
   }
-  return parseTasks(content, file);
+}
+
+/**
+ * Tasks of a JSONL or Parquet file, or of a data set of the hub (`organisation/name`, `hub:organisation/name@revision:split`):
+ * records of MBPP, HumanEval, KodCode, BigCodeBench, or plain ones with `prompt` and `test`.
+ *
+ * @throws IO_FAILED where a file can't be read; INVALID_TASKS with file and line or row where a record is no task, an id is
+ *   there twice, or no task is left; DOWNLOAD_FAILED, ABORTED for data sets of the hub
+ * @example
+ * const tasks = await loadTasks('examples/mbpp-sample.jsonl', { shuffleSeed: 42, take: 10 });
+ */
+export async function loadTasks(source: string, options: LoadTasksOptions = {}): Promise<CodeTask[]> {
+  const isFile = await stat(source).then(
+    (status) => status.isFile(),
+    () => false,
+  );
+  const files = !isFile && isHubDataset(source) ? await fetchDataset(source, options) : [source];
+  const list = new TaskList();
+  for (const file of files) await addFile(list, file);
+  if (list.tasks.length === 0) throw invalid(`${source} has no task: write one JSON object a line`);
+  return chooseTasks(list.tasks, options, source);
 }
 
 /**
@@ -31,55 +95,8 @@ export async function loadTasks(file: string): Promise<CodeTask[]> {
  * @throws INVALID_TASKS
  */
 export function parseTasks(content: string, file: string): CodeTask[] {
-  const tasks: CodeTask[] = [];
-  const lineOf = new Map<string, number>();
-  content.split('\n').forEach((line, index) => {
-    if (line.trim() === '') return;
-    const place = `${file}:${index + 1}`;
-    const task = toTask(line, place, tasks.length);
-    const known = lineOf.get(task.id);
-    if (known !== undefined) {
-      throw new GrpoError('INVALID_TASKS', 'tasks', `${place}: the id '${task.id}' stands in line ${known} already`);
-    }
-    lineOf.set(task.id, index + 1);
-    tasks.push(task);
-  });
-  if (tasks.length === 0) {
-    throw new GrpoError('INVALID_TASKS', 'tasks', `${file} has no task: write one JSON object a line`);
-  }
-  return tasks;
-}
-
-function toTask(line: string, place: string, index: number): CodeTask {
-  let record: unknown;
-  try {
-    record = JSON.parse(line);
-  } catch (cause) {
-    throw new GrpoError('INVALID_TASKS', 'tasks', `${place}: not valid JSON: ${(cause as Error).message}`, { cause });
-  }
-  if (typeof record !== 'object' || record === null || Array.isArray(record)) {
-    throw new GrpoError('INVALID_TASKS', 'tasks', `${place}: a JSON object is needed`);
-  }
-  const keys = Object.keys(record);
-  const shape = RECORD_SHAPES.find((candidate) => candidate.keys.every((key) => keys.includes(key)));
-  if (shape === undefined) {
-    const shapes = RECORD_SHAPES.map(({ name, keys: needed }) => `${name} (${needed.join(', ')})`).join('; ');
-    throw new GrpoError(
-      'INVALID_TASKS',
-      'tasks',
-      `${place}: no known record: its keys are ${keys.join(', ') || 'none'}; known are ${shapes}`,
-    );
-  }
-  try {
-    return shape.toTask(record, index);
-  } catch (cause) {
-    throw new GrpoError('INVALID_TASKS', 'tasks', `${place}: ${shape.name} record: ${reasonOf(cause)}`, { cause });
-  }
-}
-
-function reasonOf(cause: unknown): string {
-  if (!(cause instanceof ZodError)) return (cause as Error).message;
-  const [issue] = cause.issues;
-  const where = issue?.path.join('.') ?? '';
-  return `${where === '' ? '' : `${where}: `}${issue?.message ?? 'does not fit'}`;
+  const list = new TaskList();
+  content.split('\n').forEach((line, index) => list.addLine(line, `${file}:${index + 1}`));
+  if (list.tasks.length === 0) throw invalid(`${file} has no task: write one JSON object a line`);
+  return list.tasks;
 }

@@ -7,6 +7,8 @@ export interface RecordShape {
   name: string;
   /** Keys that a record of this shape has, and no record of an earlier shape in the list. */
   keys: string[];
+  /** All keys that it reads; undefined for all there are. */
+  reads?: string[];
   toTask: (record: unknown, index: number) => CodeTask;
 }
 
@@ -31,6 +33,8 @@ const kodCode = z.object({
   solution: text,
   test: text,
   test_info: z.union([testInfo, z.string().transform((value) => testInfo.parse(JSON.parse(value)))]).optional(),
+  gpt_difficulty: z.string().nullish(),
+  gpt_pass_percentage: z.number().min(0).max(1).nullish(),
 });
 
 const mbpp = z
@@ -61,6 +65,7 @@ const plain = z.looseObject({
 export const RECORD_SHAPES: RecordShape[] = [
   {
     name: 'BigCodeBench',
+    reads: Object.keys(bigCodeBench.shape),
     keys: ['instruct_prompt', 'code_prompt', 'canonical_solution', 'test', 'entry_point'],
     toTask: (record) => {
       const { task_id, instruct_prompt, code_prompt, canonical_solution, test, entry_point } =
@@ -78,6 +83,7 @@ export const RECORD_SHAPES: RecordShape[] = [
   },
   {
     name: 'HumanEval',
+    reads: Object.keys(humanEval.shape),
     keys: ['prompt', 'entry_point', 'canonical_solution', 'test'],
     toTask: (record) => {
       const { task_id, prompt, entry_point, canonical_solution, test } = humanEval.parse(record);
@@ -94,9 +100,18 @@ export const RECORD_SHAPES: RecordShape[] = [
   },
   {
     name: 'KodCode',
+    reads: Object.keys(kodCode.shape),
     keys: ['question', 'solution', 'test'],
     toTask: (record, index) => {
-      const { question_id, question, solution, test, test_info = [] } = kodCode.parse(record);
+      const {
+        question_id,
+        question,
+        solution,
+        test,
+        test_info = [],
+        gpt_difficulty,
+        gpt_pass_percentage,
+      } = kodCode.parse(record);
       const declarations = test_info.map(({ function_declaration }) => `\`${function_declaration}\``);
       const hint = declarations.length === 0 ? '' : `\n\nYour code must define ${declarations.join(' and ')}.`;
       return {
@@ -106,7 +121,7 @@ export const RECORD_SHAPES: RecordShape[] = [
         style: 'pytest',
         ...(test_info.length > 0 ? { entryPoint: test_info[0]!.function_name } : {}),
         solution,
-        ...difficultyOf(record),
+        ...difficultyOf(gpt_difficulty, gpt_pass_percentage),
       };
     },
   },
@@ -145,7 +160,13 @@ export const RECORD_SHAPES: RecordShape[] = [
   },
 ];
 
-function difficultyOf(record: unknown): { difficulty?: string } {
-  const { gpt_difficulty: difficulty } = record as { gpt_difficulty?: unknown };
-  return typeof difficulty === 'string' ? { difficulty } : {};
+/** The record's own difficulty, else the one that its pass percentage says: two thirds and more easy, under one third hard. */
+function difficultyOf(
+  difficulty: string | null | undefined,
+  passed: number | null | undefined,
+): { difficulty?: string; passPercentage?: number } {
+  const share = typeof passed === 'number' ? { passPercentage: passed } : {};
+  if (typeof difficulty === 'string') return { difficulty: difficulty.toLowerCase(), ...share };
+  if (typeof passed !== 'number') return {};
+  return { difficulty: passed >= 2 / 3 ? 'easy' : passed < 1 / 3 ? 'hard' : 'medium', ...share };
 }

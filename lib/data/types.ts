@@ -13,6 +13,10 @@ export interface CodeTask extends Task {
   entryPoint?: string;
   /** The reference solution, whole. */
   solution?: string;
+  /** easy, medium or hard. */
+  difficulty?: string;
+  /** Share of the attempts of the record's author model that passed, 0..1. */
+  passPercentage?: number;
   /** Of all its tests. */
   timeoutMs?: number;
   memoryMb?: number;

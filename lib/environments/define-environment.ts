@@ -1,18 +1,25 @@
-import type { CallFormat, Environment, Reward, Task, Tool } from './types.js';
+import type { CallFormat, Environment, Message, Reward, Task, Tool } from './types.js';
 import { defineTool } from '../tools/define-tool.js';
 import { defineReward } from '../rewards/define-reward.js';
-import { createCallFormat, hermesToolPrompt, type CallFormatName } from './formats/index.js';
+import { speakJson } from './adapt.js';
+import { createCallFormat, type CallFormatName } from './formats/index.js';
 import { checkKeys, ensure } from '../known-keys.js';
 
 /** What {@link defineEnvironment} takes. */
-export interface EnvironmentDefinition extends Omit<Environment, 'format' | 'maxTurns' | 'tools' | 'rewards'> {
+export interface EnvironmentDefinition extends Omit<
+  Environment,
+  'format' | 'maxTurns' | 'tools' | 'rewards' | 'adapt' | 'otherRewards'
+> {
   /** @default [] */
   tools?: Tool[];
   rewards: Reward[];
   /** @default 5 */
   maxTurns?: number;
-  /** How calls are written: a name, or a format of your own. @default 'hermes' */
-  format?: CallFormatName | CallFormat;
+  /**
+   * How calls are written: 'auto' is the form of the model's chat template ('hermes', told in the system message, where it
+   * has none), a name fixes it, or a format of your own. @default 'auto'
+   */
+  format?: 'auto' | CallFormatName | CallFormat;
 }
 
 const KEYS = [
@@ -25,6 +32,7 @@ const KEYS = [
   'format',
   'toolsInTemplate',
   'toolPrompt',
+  'maxNoCallTurns',
   'reply',
   'finish',
   'figures',
@@ -63,6 +71,12 @@ export function defineEnvironment(definition: EnvironmentDefinition): Environmen
     Number.isInteger(maxTurns) && maxTurns >= 1,
     `maxTurns must be an integer of at least 1, but is ${maxTurns}`,
   );
+  const { maxNoCallTurns } = definition;
+  ensure(
+    operation,
+    maxNoCallTurns === undefined || (Number.isInteger(maxNoCallTurns) && maxNoCallTurns >= 1),
+    `maxNoCallTurns must be an integer of at least 1, but is ${maxNoCallTurns}`,
+  );
   for (const key of ['prompt', 'reply', 'finish', 'figures', 'close'] as const) {
     const value = definition[key];
     ensure(
@@ -75,16 +89,32 @@ export function defineEnvironment(definition: EnvironmentDefinition): Environmen
   const rewards = definition.rewards.map(defineReward);
   ensureDistinct('tool', tools);
   ensureDistinct('reward', rewards);
-  const format = definition.format ?? 'hermes';
-  const callFormat = typeof format === 'string' ? createCallFormat(format, { tools }) : format;
-  return {
+  const format = definition.format ?? 'auto';
+  const environment: Environment = {
     toolsInTemplate: tools.length > 0,
-    ...(tools.length > 0 && callFormat.name === 'hermes' ? { toolPrompt: hermesToolPrompt(tools) } : {}),
+    ...(maxNoCallTurns === undefined ? {} : { reply: () => [askForCall(tools)] }),
     ...definition,
     tools,
     rewards,
     maxTurns,
-    format: callFormat,
+    format: typeof format === 'object' ? format : createCallFormat(format === 'auto' ? 'hermes' : format, { tools }),
+  };
+  if (typeof format === 'object') return environment;
+  const { toolsInTemplate } = definition;
+  return {
+    ...environment,
+    adapt: (own, tokenizer) => {
+      const spoken = speakJson(own, format, tokenizer);
+      // Whoever keeps the tools out of the template tells them in a prompt of their own.
+      return toolsInTemplate === false ? { ...spoken, toolsInTemplate, prompt: own.prompt } : spoken;
+    },
+  };
+}
+
+function askForCall(tools: Tool[]): Message {
+  return {
+    role: 'user',
+    content: `No call was found. Call one of the tools: ${tools.map(({ name }) => name).join(', ')}.`,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { FinishReason } from '../policy/types.js';
+import type { Tokenizer } from '../tokenizer/types.js';
 
 /** One chat message. */
 export interface Message {
@@ -107,6 +108,8 @@ export interface Reward {
   /** @default 1 */
   weight?: number;
   score: (context: RewardContext) => Promise<RewardScore> | RewardScore;
+  /** Least and most that an episode can earn before the weight, by its verdict; for the check that passing pays more. */
+  bounds?: { passed: [number, number]; failed: [number, number] };
 }
 
 /** What a call format found in the text of a turn so far. */
@@ -142,6 +145,12 @@ export interface Environment {
   toolsInTemplate?: boolean;
   /** Describes the tools in the system message, for chat templates that ignore tool schemas. */
   toolPrompt?: string;
+  /** The environment as models with this tokenizer speak: its call format is chosen from the chat template. */
+  adapt?: (own: Environment, tokenizer: Tokenizer) => Environment;
+  /** Turns without a call after which the episode ends; `reply` answers those before. @default no limit */
+  maxNoCallTurns?: number;
+  /** Rewards that a configuration may name beside the default ones. */
+  otherRewards?: Reward[];
   /** After a turn without a call: messages to go on with, or the end. Without it, the turn ends the episode. */
   reply?: (
     turn: EpisodeTurn,

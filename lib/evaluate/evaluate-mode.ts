@@ -14,7 +14,8 @@ export interface ModeRequest {
   split: string;
   step: number;
   samples: number;
-  k: number;
+  /** The k of pass@k. */
+  k: readonly number[];
   sampling: Sampling;
   maxTurns: number;
   testFeedback: boolean;
@@ -23,6 +24,11 @@ export interface ModeRequest {
   limit: Limit;
   signal: AbortSignal;
   onProgress?: (done: number, total: number) => void;
+  /** Tasks that were left out because their own solution failed. */
+  tasksExcluded?: number;
+  /** Episodes of an earlier evaluation that stopped. */
+  known?: (task: Task, sample: number) => Episode | undefined;
+  onFinished?: (episode: Episode, task: Task, sample: number) => void;
 }
 
 /**
@@ -46,6 +52,8 @@ export async function evaluateMode(request: ModeRequest): Promise<{ record: Eval
     limit: request.limit,
     signal,
     onProgress: request.onProgress,
+    known: request.known,
+    onFinished: request.onFinished,
   });
   if (signal.aborted) throw new GrpoError('ABORTED', 'evaluate', 'the evaluation was aborted');
   checkInvalidShare(groups.flat(), request.invalidLimit, 'evaluate');
@@ -58,6 +66,7 @@ export async function evaluateMode(request: ModeRequest): Promise<{ record: Eval
     samples,
     k: request.k,
     testFeedback: request.testFeedback,
+    tasksExcluded: request.tasksExcluded,
     tools: environment.tools.map((tool) => tool.name),
     seed,
     seconds: (performance.now() - started) / 1000,

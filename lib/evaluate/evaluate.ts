@@ -8,6 +8,7 @@ import type { PolicyLike } from '../policy/types.js';
 import { Limit } from '../rollout/index.js';
 import { gains, packageVersion, reporterFor, tableRows, tableText } from '../run/index.js';
 import type { EvaluationMode, EvaluationRecord, Reporter } from '../run/index.js';
+import { EpisodeLog, fingerprint, type EpisodePlace } from './episode-log.js';
 import { evaluateMode } from './evaluate-mode.js';
 
 /** Beside the configuration: what a caller may bring. */
@@ -39,14 +40,16 @@ interface Evaluation {
   source: EnvironmentSource;
   reporter: Reporter;
   signal: AbortSignal;
+  log: EpisodeLog | undefined;
 }
 
 async function evaluatePolicy(
-  { config, source, reporter, signal }: Evaluation,
+  { config, source, reporter, signal, log }: Evaluation,
   policy: PolicyLike,
   modes: readonly EvaluationMode[],
-  label: string,
+  weights: EpisodePlace['weights'],
 ): Promise<EvaluationRecord[]> {
+  const label = weights === 'base' ? 'baseline' : 'RL';
   const { temperature, topP, topK, minP, maxNewTokens, samples } = config;
   const tasks = source.tasks.slice(0, config.taskLimit);
   const limit = new Limit(config.concurrency ?? MOST_EPISODES);
@@ -61,7 +64,7 @@ async function evaluatePolicy(
       split: 'eval',
       step: 0,
       samples,
-      k: config.k,
+      k: [config.k].flat(),
       sampling: { temperature, topP, topK, minP, maxNewTokens },
       maxTurns: environment.maxTurns,
       testFeedback: config.maxSubmissions === 0,
@@ -69,6 +72,9 @@ async function evaluatePolicy(
       seed: config.seed,
       limit,
       signal,
+      tasksExcluded: source.excluded,
+      known: (task, sample) => log?.find({ weights, mode, task: task.id, sample }, task),
+      onFinished: (episode, task, sample) => log?.add({ weights, mode, task: task.id, sample }, episode),
       onProgress: (done, total) => reporter.progress(`${label} ${mode}`, done, total),
     });
     records.push(record);
@@ -98,6 +104,25 @@ async function withPolicy<T>(
   } finally {
     await policy.close();
   }
+}
+
+/** The log of finished episodes beside `output`. */
+async function openLog(
+  config: EvaluateConfig,
+  source: EnvironmentSource,
+  modes: readonly EvaluationMode[],
+): Promise<EpisodeLog | undefined> {
+  if (config.output === undefined) return undefined;
+  const { model, adapter, dtype, temperature, topP, topK, minP, maxNewTokens, maxContext, samples, seed } = config;
+  const { maxSubmissions, maxNoCallTurns, callFormat, taskLimit } = config;
+  const tasks = source.tasks.slice(0, taskLimit).map(({ id, prompt }) => [id, prompt]);
+  const sampling = [dtype, temperature, topP, topK, minP, maxNewTokens, maxContext, samples, seed];
+  const facts = [model, adapter, source.name, modes, tasks, sampling, maxSubmissions, maxNoCallTurns, callFormat];
+  return EpisodeLog.open(
+    `${config.output}.episodes.jsonl`,
+    fingerprint(facts.map((fact) => fact ?? null)),
+    config.resume,
+  );
 }
 
 async function writeResults(config: EvaluateConfig, baseline: EvaluationRecord[], trained: EvaluationRecord[]) {
@@ -140,22 +165,29 @@ export async function evaluate(input: EvaluateInput, options: EvaluateOptions = 
     trainSubmissions: config.maxSubmissions,
     evaluationSubmissions: config.maxSubmissions,
     distinctSearches: false,
+    choose: { shuffleSeed: config.shuffleTasks ? config.seed : undefined, take: config.taskLimit },
+    signal: options.signal,
+    notice: (line) => reporter.message(line),
   });
+  let log: EpisodeLog | undefined;
   try {
-    const evaluation = { config, source, reporter, signal: options.signal ?? new AbortController().signal };
     const modes = chooseModes(config, source);
-    const onBase = (policy: PolicyLike) => evaluatePolicy(evaluation, policy, modes, 'baseline');
+    log = await openLog(config, source, modes);
+    if (log !== undefined && log.size > 0) reporter.message(`${log.size} episodes are kept of an earlier evaluation`);
+    const evaluation = { config, source, reporter, signal: options.signal ?? new AbortController().signal, log };
+    const onBase = (policy: PolicyLike) => evaluatePolicy(evaluation, policy, modes, 'base');
     const baseline = options.policy ? await onBase(options.policy) : await withPolicy(config, undefined, onBase);
     const { adapter } = config;
     const trainedModes = modes.filter((mode) => TRAINED_MODES.includes(mode));
     const trained =
       adapter === undefined
         ? []
-        : await withPolicy(config, adapter, (policy) => evaluatePolicy(evaluation, policy, trainedModes, 'RL'));
+        : await withPolicy(config, adapter, (policy) => evaluatePolicy(evaluation, policy, trainedModes, 'adapter'));
     await writeResults(config, baseline, trained);
     reporter.closing(tableText(baseline, trained));
     return { run: undefined, steps: 0, metrics: undefined, evaluations: [...baseline, ...trained], baseline, trained };
   } finally {
     await source.close();
+    await log?.flush();
   }
 }

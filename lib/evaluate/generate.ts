@@ -1,5 +1,6 @@
 import { resolveGenerateConfig } from '../config/index.js';
 import type { GenerateInput } from '../config/index.js';
+import { environmentFor } from '../environments/adapt.js';
 import type { EpisodeTurn, Message, Task } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
 import { nearestName } from '../config/index.js';
@@ -46,6 +47,7 @@ export async function generate(input: GenerateInput, options: GenerateOptions = 
     trainSubmissions: config.maxSubmissions,
     evaluationSubmissions: config.maxSubmissions,
     distinctSearches: false,
+    signal: options.signal,
   });
   try {
     if (!source.modes.includes(config.mode)) {
@@ -59,7 +61,8 @@ export async function generate(input: GenerateInput, options: GenerateOptions = 
       options.policy ??
       (await loadPolicy(config.model, { device, dtype, maxContext, seed, strict, train: 'none', adapter }));
     try {
-      options.onPrompt?.(environment.prompt(task));
+      const spoken = policy.tokenizer ? environmentFor(environment, policy.tokenizer) : environment;
+      options.onPrompt?.(spoken.prompt(task));
       const [episode] = await runGroup({
         policy,
         environment,

@@ -1,3 +1,4 @@
+import { checkReferences } from '../data/check-references.js';
 import { loadTasks } from '../data/load-tasks.js';
 import type { CodeTask } from '../data/types.js';
 import { codeAgent } from '../environments/code-agent/index.js';
@@ -12,6 +13,28 @@ import type { EnvironmentRequest } from './resolve-environment.js';
 const MODES: readonly EvaluationMode[] = ['no-tools', 'code-only', 'multi-tool'];
 const anyNumber = (submissions: number) => (submissions === 0 ? Infinity : submissions);
 
+/** The tasks whose reference solution passes here, where that was asked for. */
+async function withoutBroken(
+  tasks: CodeTask[],
+  sandbox: Sandbox,
+  { checkReferences: isWanted, python, signal, notice }: EnvironmentRequest,
+): Promise<{ tasks: CodeTask[]; excluded?: number }> {
+  if (isWanted !== true || tasks.every(({ solution }) => solution === undefined)) return { tasks };
+  const { kept, excluded } = await checkReferences(tasks, sandbox, { python, signal });
+  if (excluded.length > 0) {
+    const ids = excluded.slice(0, 5).map(({ id, status }) => `${id} (${status})`);
+    const more = excluded.length > ids.length ? ', …' : '';
+    notice?.(
+      `${excluded.length} of ${tasks.length} tasks left out: their own solution fails here: ${ids.join(', ')}${more}`,
+    );
+  }
+  if (kept.length === 0) {
+    const message = `no task is left: the reference solution of every one fails here; run 'grpo-native tasks check'`;
+    throw new GrpoError('INVALID_TASKS', 'config', message);
+  }
+  return { tasks: kept, excluded: excluded.length };
+}
+
 /**
  * The code agent over a task file, with one sandbox for all its modes.
  *
@@ -19,13 +42,20 @@ const anyNumber = (submissions: number) => (submissions === 0 ? Infinity : submi
  */
 export async function codeAgentSource(request: EnvironmentRequest): Promise<EnvironmentSource> {
   if (request.tasks === undefined) {
-    const message = 'environment code-agent needs tasks: give --tasks FILE (JSONL)';
+    const message = 'environment code-agent needs tasks: give --tasks FILE (JSONL or Parquet) or a data set of the hub';
     throw new GrpoError('INVALID_CONFIG', 'config', message);
   }
-  const tasks: CodeTask[] = await loadTasks(request.tasks);
+  const { difficulty, passPercentage, choose, signal, notice } = request;
+  const load = (source: string) => loadTasks(source, { difficulty, passPercentage, signal, notice });
+  const filter = { difficulty, passPercentage, ...choose };
+  const loaded: CodeTask[] = await loadTasks(request.tasks, { ...filter, signal, notice });
   const { sandbox: backend, python, allowUnsandboxed } = request;
   const documentation = await openDocumentation(python);
   const sandbox = await Sandbox.open({ backend, python, allowUnsandboxed });
+  const { tasks, excluded } = await withoutBroken(loaded, sandbox, request).catch(async (error: unknown) => {
+    await sandbox.close();
+    throw error;
+  });
   const opened = new Map<EvaluationMode, Environment>();
   const open = (mode: EvaluationMode): Environment => {
     const known = opened.get(mode);
@@ -39,6 +69,8 @@ export async function codeAgentSource(request: EnvironmentRequest): Promise<Envi
       maxSubmissions: anyNumber(request.trainSubmissions),
       maxEvalSubmissions: anyNumber(request.evaluationSubmissions),
       distinctSearches: request.distinctSearches,
+      callFormat: request.callFormat,
+      maxNoCallTurns: request.maxNoCallTurns,
     });
     opened.set(mode, environment);
     return environment;
@@ -47,7 +79,8 @@ export async function codeAgentSource(request: EnvironmentRequest): Promise<Envi
     name: 'code-agent',
     modes: MODES,
     tasks,
-    loadTasks,
+    excluded,
+    loadTasks: load,
     open,
     close: () => sandbox.close(),
   };

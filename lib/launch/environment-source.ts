@@ -1,4 +1,7 @@
+import { withCallFormat } from '../environments/adapt.js';
+import type { CallFormatChoice } from '../environments/formats/index.js';
 import type { Environment, Reward, Task, Tool } from '../environments/types.js';
+import { checkRewardOrder } from '../rewards/order.js';
 import { GrpoError } from '../errors.js';
 import type { EvaluationMode } from '../run/index.js';
 
@@ -8,6 +11,8 @@ export interface EnvironmentSource {
   /** Modes it can be opened in, the full one last. */
   readonly modes: readonly EvaluationMode[];
   readonly tasks: readonly Task[];
+  /** Tasks that were left out because their own solution failed; undefined where that was not checked. */
+  readonly excluded?: number;
   /** Tasks of another file, in the same form. */
   loadTasks: (path: string) => Promise<Task[]>;
   open: (mode: EvaluationMode, purpose: 'train' | 'eval') => Environment;
@@ -20,25 +25,47 @@ function chosen<T extends { name: string }>(kind: string, own: readonly T[], wan
     if (typeof entry !== 'string') return entry;
     const found = own.find((candidate) => candidate.name === entry);
     if (found) return found;
-    const names = own.map((candidate) => candidate.name).join(', ');
+    const names = [...new Set(own.map((candidate) => candidate.name))].join(', ');
     throw new GrpoError('INVALID_CONFIG', 'config', `${kind} ${entry} is unknown; the environment has: ${names}`);
   });
 }
 
+/** `name` or `name:weight`. */
+function chosenRewards(environment: Environment, wanted: readonly (string | Reward)[]): Reward[] {
+  const known = [...environment.rewards, ...(environment.otherRewards ?? [])];
+  return wanted.flatMap((entry) => {
+    const [, name, weight] = (typeof entry === 'string' && /^(.+):(-?[\d.]+(?:e-?\d+)?)$/.exec(entry)) || [];
+    if (name === undefined) return chosen('reward', known, [entry]);
+    return chosen('reward', known, [name]).map((reward) => ({ ...reward, weight: Number(weight) }));
+  });
+}
+
+/** What a configuration chooses of an environment. */
+export interface EnvironmentChoices {
+  tools?: readonly (string | Tool)[];
+  rewards?: readonly (string | Reward)[];
+  callFormat?: CallFormatChoice;
+  maxNoCallTurns?: number;
+  /** @default true */
+  keepOrder?: boolean;
+}
+
 /**
- * The environment with the tools and rewards that the configuration names.
+ * The environment with the tools, rewards and call format that the configuration names.
  *
- * @throws {GrpoError} INVALID_CONFIG on an unknown name
+ * @throws {GrpoError} INVALID_CONFIG on an unknown name, or rewards under which failing can pay as much as passing
  */
-export function withChoices(
-  environment: Environment,
-  choices: { tools?: readonly (string | Tool)[]; rewards?: readonly (string | Reward)[] },
-): Environment {
-  return {
+export function withChoices(environment: Environment, choices: EnvironmentChoices): Environment {
+  const { tools, rewards, callFormat, maxNoCallTurns } = choices;
+  const own: Environment = {
     ...environment,
-    ...(choices.tools ? { tools: chosen('tool', environment.tools, choices.tools) } : {}),
-    ...(choices.rewards ? { rewards: chosen('reward', environment.rewards, choices.rewards) } : {}),
+    // A mode without tools stays one.
+    ...(tools && environment.tools.length > 0 ? { tools: chosen('tool', environment.tools, tools) } : {}),
+    ...(rewards ? { rewards: chosenRewards(environment, rewards) } : {}),
+    ...(maxNoCallTurns === undefined || environment.tools.length === 0 ? {} : { maxNoCallTurns }),
   };
+  if (choices.keepOrder !== false) checkRewardOrder(own.rewards);
+  return callFormat === undefined || environment.name === 'code-agent' ? own : withCallFormat(own, callFormat);
 }
 
 /** A source over an environment object: one mode, its own tasks. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { CallFormatChoice } from '../environments/formats/index.js';
 import type { Environment, Reward, Tool } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
 import { nearestName } from '../config/index.js';
@@ -19,6 +20,19 @@ export interface EnvironmentRequest {
   trainSubmissions: number;
   evaluationSubmissions: number;
   distinctSearches: boolean;
+  callFormat?: CallFormatChoice;
+  maxNoCallTurns?: number;
+  /** @default true */
+  keepOrder?: boolean;
+  difficulty?: readonly string[];
+  passPercentage?: readonly [number, number];
+  /** Which tasks to use, and in what order: for an evaluation. */
+  choose?: { shuffleSeed?: number; take?: number };
+  /** Leave out tasks whose reference solution fails. @default false */
+  checkReferences?: boolean;
+  signal?: AbortSignal;
+  /** One line for the user, e.g. how many tasks were left out. */
+  notice?: (line: string) => void;
   sandbox: 'auto' | 'bubblewrap' | 'container' | 'pyodide' | 'process';
   allowUnsandboxed: boolean;
   python: string;
@@ -44,6 +58,10 @@ async function ownSource(environment: Environment, request: EnvironmentRequest):
   if (request.tasks !== undefined) {
     const message = `tasks does not apply here: environment ${environment.name} brings its own tasks`;
     throw new GrpoError('INVALID_CONFIG', 'config', message);
+  }
+  const chooses = (['difficulty', 'passPercentage'] as const).find((key) => request[key] !== undefined);
+  if (chooses !== undefined) {
+    throw new GrpoError('INVALID_CONFIG', 'config', `${chooses} does not apply to environment ${environment.name}`);
   }
   return objectSource(environment);
 }
@@ -71,6 +89,5 @@ export async function resolveEnvironment(request: EnvironmentRequest): Promise<E
     await source.close();
     throw new GrpoError('INVALID_TASKS', 'config', `environment ${source.name} has no tasks`);
   }
-  const { tools, rewards } = request;
-  return { ...source, open: (mode, purpose) => withChoices(source.open(mode, purpose), { tools, rewards }) };
+  return { ...source, open: (mode, purpose) => withChoices(source.open(mode, purpose), request) };
 }

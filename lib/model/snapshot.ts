@@ -47,7 +47,8 @@ async function cachedSnapshot(storage: string, revision: string, weights: boolea
   return [...shards].every((shard) => names.includes(shard)) ? folder : undefined;
 }
 
-function explain(id: string, revision: string, settings: HubSettings, cause: unknown): GrpoError {
+/** What a failed request to the hub means, and what to do. */
+export function explainHubError(id: string, revision: string, settings: HubSettings, cause: unknown): GrpoError {
   if (!(cause instanceof HubApiError)) {
     const why = ((cause as Error).cause as Error | undefined)?.message ?? (cause as Error).message;
     return failed(
@@ -157,7 +158,7 @@ export async function fetchSnapshot(id: string, options: SnapshotOptions = {}): 
   } catch (cause) {
     if (cause instanceof GrpoError) throw cause;
     if (signal?.aborted) throw new GrpoError('ABORTED', 'load', `fetching ${id} was aborted`, { cause });
-    const error = explain(id, revision, settings, cause);
+    const error = explainHubError(id, revision, settings, cause);
     if (!cached || cause instanceof HubApiError) throw error;
     notice(`${error.message}; going on with the snapshot of an earlier download, ${cached}`);
     return cached;

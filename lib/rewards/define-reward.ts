@@ -11,7 +11,7 @@ import type { Reward } from '../environments/types.js';
 export function defineReward(reward: Reward): Reward {
   const operation = 'defineReward';
   ensure(operation, typeof reward === 'object' && reward !== null, 'a reward must be an object');
-  checkKeys(operation, reward, ['name', 'weight', 'score']);
+  checkKeys(operation, reward, ['name', 'weight', 'score', 'bounds']);
   ensure(operation, typeof reward.name === 'string' && reward.name !== '', 'name must be a string that is not empty');
   ensure(operation, typeof reward.score === 'function', `score of reward '${reward.name}' must be a function`);
   ensure(
@@ -19,5 +19,9 @@ export function defineReward(reward: Reward): Reward {
     reward.weight === undefined || Number.isFinite(reward.weight),
     `weight of reward '${reward.name}' must be a finite number`,
   );
+  for (const [verdict, bound] of Object.entries(reward.bounds ?? {})) {
+    const fits = Array.isArray(bound) && bound.length === 2 && bound.every(Number.isFinite) && bound[0] <= bound[1];
+    ensure(operation, fits, `bounds.${verdict} of reward '${reward.name}' must be [least, most]`);
+  }
   return { weight: 1, ...reward };
 }

@@ -1,3 +1,4 @@
+import { environmentFor } from '../environments/adapt.js';
 import type { Environment, EpisodeTurn, Message, Task } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
 import type { PolicyLike, Session } from '../policy/types.js';
@@ -21,6 +22,8 @@ export interface GroupRequest {
   /** Shared by all groups that run at the same time. */
   limit: Limit;
   signal: AbortSignal;
+  /** An episode that was run before, and is taken in place of a new one. */
+  known?: (task: Task, sample: number) => Episode | undefined;
   onEpisode?: (episode: Episode, sample: number) => void;
   onTurn?: (turn: EpisodeTurn, messages: Message[]) => void;
 }
@@ -49,8 +52,8 @@ function renderPrompt(
   return { prompt: told, ids: tokenizer.applyChatTemplate(told, { addGenerationPrompt: true }).ids };
 }
 
-async function openPrompt(request: GroupRequest): Promise<Root> {
-  const { policy, environment, task } = request;
+async function openPrompt(request: GroupRequest, environment: Environment): Promise<Root> {
+  const { policy, task } = request;
   const { tokenizer } = policy;
   if (!tokenizer?.hasChatTemplate) {
     throw new GrpoError(
@@ -78,7 +81,8 @@ const isFatal = (error: unknown) =>
  * @throws {GrpoError} OUT_OF_MEMORY, CLOSED or INVALID_TOKENIZER
  */
 export async function runGroup(request: GroupRequest): Promise<Episode[]> {
-  const { policy, environment, task, samples, limit, signal, purpose } = request;
+  const { policy, task, samples, limit, signal, purpose } = request;
+  const environment = policy.tokenizer ? environmentFor(request.environment, policy.tokenizer) : request.environment;
   let opening: Promise<Root> | undefined;
   let forks: Promise<unknown> = Promise.resolve();
   // A session does one thing at a time: forks of the prompt wait for each other.
@@ -88,7 +92,7 @@ export async function runGroup(request: GroupRequest): Promise<Episode[]> {
     return next;
   };
   const runSample = async (sample: number): Promise<Episode> => {
-    const root = await (opening ??= openPrompt(request));
+    const root = await (opening ??= openPrompt(request, environment));
     const tokenizer = policy.tokenizer as NonNullable<typeof policy.tokenizer>;
     return runEpisode({
       session: await fork(root),
@@ -107,8 +111,13 @@ export async function runGroup(request: GroupRequest): Promise<Episode[]> {
     });
   };
   const finished = await Promise.allSettled(
-    Array.from({ length: samples }, (_, sample) =>
-      limit.run(async () => {
+    Array.from({ length: samples }, async (_, sample) => {
+      const known = request.known?.(task, sample);
+      if (known !== undefined) {
+        request.onEpisode?.(known, sample);
+        return known;
+      }
+      return limit.run(async () => {
         let episode: Episode;
         try {
           if (signal.aborted) episode = unstartedEpisode(task, purpose, 'aborted');
@@ -120,8 +129,8 @@ export async function runGroup(request: GroupRequest): Promise<Episode[]> {
         }
         request.onEpisode?.(episode, sample);
         return episode;
-      }),
-    ),
+      });
+    }),
   );
   const root = await opening?.catch(() => undefined);
   root?.session.close();

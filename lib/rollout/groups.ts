@@ -8,6 +8,8 @@ export interface GroupsRequest extends Omit<GroupRequest, 'task' | 'onEpisode'> 
   tasks: readonly Task[];
   /** After every finished episode: how many of all are done. */
   onProgress?: (done: number, total: number) => void;
+  /** After every episode that was run now. */
+  onFinished?: (episode: Episode, task: Task, sample: number) => void;
 }
 
 /**
@@ -17,7 +19,7 @@ export interface GroupsRequest extends Omit<GroupRequest, 'task' | 'onEpisode'> 
  * @returns (P)(G) episodes: group and sample are fixed when sampling begins, whatever order episodes end in
  */
 export async function runGroups(request: GroupsRequest): Promise<Episode[][]> {
-  const { tasks, onProgress, ...shared } = request;
+  const { tasks, onProgress, onFinished, ...shared } = request;
   const failure = new AbortController();
   const signal = AbortSignal.any([request.signal, failure.signal]);
   // Every running call listens to it, and many run at the same time.
@@ -33,7 +35,10 @@ export async function runGroups(request: GroupsRequest): Promise<Episode[][]> {
           signal,
           // A task that comes twice in a step must not give the same episodes twice.
           seedParts: [...request.seedParts, group],
-          onEpisode: () => onProgress?.(++done, total),
+          onEpisode: (episode, sample) => {
+            onFinished?.(episode, task, sample);
+            onProgress?.(++done, total);
+          },
         });
       } catch (error) {
         failure.abort();

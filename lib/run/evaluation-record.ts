@@ -1,4 +1,4 @@
-import { bootstrapInterval, mean, passAtK } from '../algorithms/index.js';
+import { bootstrapInterval, passAtK } from '../algorithms/index.js';
 import type { Episode } from '../rollout/index.js';
 import type { EvaluationMode, EvaluationRecord } from './records.js';
 import { called, invalidReasons, meanOrNull, passed, passRate, rate } from './statistics.js';
@@ -11,9 +11,11 @@ export interface EvaluationFacts {
   /** (tasks)(samples) */
   groups: readonly (readonly Episode[])[];
   samples: number;
-  /** k of pass@k. */
-  k: number;
+  /** The k of pass@k. */
+  k: readonly number[];
   testFeedback: boolean;
+  /** Tasks that were left out because their own solution failed. */
+  tasksExcluded?: number;
   /** Names of the environment's tools. */
   tools: readonly string[];
   seed: number;
@@ -40,12 +42,17 @@ function neededRates(valid: readonly Episode[]): Partial<EvaluationRecord> {
   return { search_rate_needed: of(true), search_rate_unneeded: of(false) };
 }
 
+/** pass@k for each k: over the tasks that have k valid samples. */
+function passAtKs(counts: { n: number; c: number }[], ks: readonly number[]): Record<string, number | null> {
+  const value = (k: number) => meanOrNull(counts.filter(({ n }) => n >= k).map(({ n, c }) => passAtK(n, c, k)));
+  return Object.fromEntries(ks.map((k) => [String(k), value(k)]));
+}
+
 /** One line of `evaluations.jsonl`: means over valid episodes, pass@k per task and averaged, interval over tasks. */
 export function evaluationRecord(facts: EvaluationFacts): EvaluationRecord {
   const all = facts.groups.flat();
   const valid = all.filter(isValid);
   const counts = taskCounts(facts.groups);
-  const enough = counts.filter(({ n }) => n >= facts.k);
   const [low, high] = bootstrapInterval(
     counts.map(({ n, c }) => c / n),
     facts.seed,
@@ -64,14 +71,7 @@ export function evaluationRecord(facts: EvaluationFacts): EvaluationRecord {
     ci95: [finite(low), finite(high)],
     search_rate: toolRate('search'),
     ...neededRates(valid),
-    ...(facts.k > 1
-      ? {
-          pass_at_k: {
-            k: facts.k,
-            value: enough.length > 0 ? mean(enough.map(({ n, c }) => passAtK(n, c, facts.k))) : null,
-          },
-        }
-      : {}),
+    ...(facts.k.some((k) => k > 1) ? { pass_at_k: passAtKs(counts, facts.k) } : {}),
     reward_mean: meanOrNull(valid.map((episode) => episode.reward?.value).filter((value) => value !== undefined)),
     execute_rate: toolRate('execute'),
     submit_rate: toolRate('submit'),
@@ -80,6 +80,8 @@ export function evaluationRecord(facts: EvaluationFacts): EvaluationRecord {
     turns_mean: meanOrNull(valid.map((episode) => episode.state.turns.length)),
     calls_mean: meanOrNull(valid.map((episode) => episode.counters.calls)),
     tokens_mean: meanOrNull(valid.map((episode) => episode.tokens)),
+    invalid_calls_mean: meanOrNull(valid.map((episode) => episode.counters.malformed)),
+    ...(facts.tasksExcluded === undefined ? {} : { tasks_excluded: facts.tasksExcluded }),
     episodes_invalid: all.length - valid.length,
     invalid_reasons: invalidReasons(all),
     test_feedback: facts.testFeedback,

@@ -33,6 +33,12 @@ export interface StepMetrics {
   weights_version: number;
   /** Why the optimizer did not step; null where it did. */
   skipped: string | null;
+  /** Steps so far whose update was refused, this one included. */
+  steps_skipped: number;
+  /** Episodes that entered the update. */
+  rows_trained: number;
+  /** Names of the alarms that sounded. */
+  alarms: string[];
   /** Episodes of the step, valid and not. */
   episodes: number;
   groups: number;
@@ -66,8 +72,8 @@ export interface EvaluationRecord {
   /** Only where tasks say whether they need the documentation. */
   search_rate_needed?: number | null;
   search_rate_unneeded?: number | null;
-  /** Only where k > 1. */
-  pass_at_k?: { k: number; value: number | null };
+  /** Only where a k above 1 was asked for: k -> pass@k over the tasks with k valid samples. */
+  pass_at_k?: Record<string, number | null>;
   reward_mean: number | null;
   execute_rate: number | null;
   submit_rate: number | null;
@@ -76,6 +82,10 @@ export interface EvaluationRecord {
   turns_mean: number | null;
   calls_mean: number | null;
   tokens_mean: number | null;
+  /** Calls an episode that could not be parsed. */
+  invalid_calls_mean: number | null;
+  /** Tasks that were left out because their own solution failed; only where that was checked. */
+  tasks_excluded?: number;
   episodes_invalid: number;
   invalid_reasons: Record<string, number>;
   /** The episodes could mend failed submissions: a seen verdict is a hint. */

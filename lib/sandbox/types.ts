@@ -53,6 +53,9 @@ export interface TestOptions {
 export interface TestResult {
   status: 'pass' | 'fail' | 'timeout' | 'infra';
   testsRun: number;
+  /** Tests that there are, and those that passed; left out where that is not known. */
+  testsFound?: number;
+  testsPassed?: number;
   failures: { name: string; message: string }[];
   wallMs: number;
 }

@@ -17,6 +17,8 @@ export interface CodeOutcome {
   /** Code was run against the tests. */
   graded: boolean;
   status: TestResult['status'] | 'no-code';
+  /** Share of the tests that passed, 0..1. */
+  fraction: number;
   /** Why no verdict could be had; the episode is then invalid. */
   invalid?: string;
 }
@@ -41,7 +43,13 @@ export function submitTool(sandbox: SandboxLike, options: SubmitOptions): Tool {
       const made = Number(episode.state['submissions'] ?? 0) + 1;
       episode.state['submissions'] = made;
       const passed = result.status === 'pass';
-      const outcome: CodeOutcome = { passed, submitted: true, graded: true, status: result.status };
+      const outcome: CodeOutcome = {
+        passed,
+        submitted: true,
+        graded: true,
+        status: result.status,
+        fraction: testFraction(result),
+      };
       const done = passed || made >= options.maxSubmissions(episode.purpose);
       return {
         text: describeVerdict(result, task),
@@ -77,6 +85,16 @@ export async function grade(
     const message = (error as Error).message;
     return { status: 'infra', testsRun: 0, failures: [{ name: 'sandbox', message }], wallMs: 0 };
   }
+}
+
+/** Share of the tests that passed; 0 where none ran or time was up, and below 1 for a solution that did not pass. */
+export function testFraction(result: TestResult): number {
+  const { status, testsRun, failures } = result;
+  if (status === 'pass') return 1;
+  if (status !== 'fail' || testsRun === 0) return 0;
+  const found = Math.max(result.testsFound ?? testsRun, testsRun);
+  const passed = result.testsPassed ?? testsRun - new Set(failures.map(({ name }) => name)).size;
+  return Math.max(0, Math.min(passed, found - 1)) / found;
 }
 
 /** Why the sandbox gave no verdict. */

@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import { evaluateMode } from '../evaluate/evaluate-mode.js';
 import { Limit } from '../rollout/index.js';
-import { replaceFolder } from '../run/index.js';
+import { markLogs } from '../run/index.js';
 import type { EvaluationMode, EvaluationRecord } from '../run/index.js';
+import { saveWeights } from './saving.js';
 import type { RunContext, RunState } from './state.js';
 
 /**
@@ -33,7 +33,7 @@ export async function evaluateNow(
       split: context.split,
       step: state.step,
       samples: config.evalSamples,
-      k: 1,
+      k: [1],
       sampling: { temperature, topP, topK, minP, maxNewTokens },
       maxTurns: (source.modes.length === 1 ? context.maxTurns : undefined) ?? environment.maxTurns,
       testFeedback: config.maxSubmissions === 0,
@@ -63,12 +63,19 @@ export async function evaluateNow(
   await context.evaluations.append(...records);
   records.forEach((record) => reporter.evaluation(record));
   await keepBest(context, state, records.at(-1));
+  state.evaluated = state.step;
+  state.logs = await markLogs(context.folder);
   return records;
 }
 
 async function keepBest(context: RunContext, state: RunState, record: EvaluationRecord | undefined): Promise<void> {
   const passRate = record?.pass_rate ?? record?.reward_mean ?? null;
-  if (passRate === null || (state.best && passRate <= state.best.passRate)) return;
-  await replaceFolder(join(context.folder, 'best'), (folder) => context.policy.saveAdapter(folder));
+  if (passRate === null) return;
+  if (state.best && passRate <= state.best.passRate) {
+    state.sinceBest++;
+    return;
+  }
+  await saveWeights(context, 'best');
   state.best = { step: state.step, passRate };
+  state.sinceBest = 0;
 }

@@ -16,7 +16,7 @@ test('every solution is tested once, and counted by its verdict in the order of 
   const seen: string[] = [];
   const { seconds, ...result } = await checkTasks(tasks, sandbox, {
     concurrency: 3,
-    onChecked: (task) => seen.push(task.id),
+    onChecked: (task) => void seen.push(task.id),
   });
   assert.equal(result, {
     tasks: 6,

@@ -123,12 +123,24 @@ test('an evaluation without a submission has its last code block graded, and say
   const block = fence('python', 'def add(a, b):\n    return a + b');
   const sandbox = new FakeSandbox(judge);
   const { episode, figures } = await play(open({}, sandbox), ['```python\nadd = None\n```', block, 'done'], 'eval');
-  assert.equal(episode.outcome, { passed: true, submitted: false, graded: true, status: 'pass' } satisfies CodeOutcome);
+  assert.equal(episode.outcome, {
+    passed: true,
+    submitted: false,
+    graded: true,
+    status: 'pass',
+    fraction: 1,
+  } satisfies CodeOutcome);
   assert.is(figures['pass'], 1);
   assert.is(figures['submitted'], 0);
   assert.is(sandbox.tested.length, 1);
   const nothing = await play(open(), ['no code'], 'eval');
-  assert.equal(nothing.episode.outcome, { passed: false, submitted: false, graded: false, status: 'no-code' });
+  assert.equal(nothing.episode.outcome, {
+    passed: false,
+    submitted: false,
+    graded: false,
+    status: 'no-code',
+    fraction: 0,
+  });
 });
 
 test('training does not grade what was not submitted', async () => {

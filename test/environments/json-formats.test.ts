@@ -3,8 +3,8 @@ import * as assert from 'uvu/assert';
 import { randomNumbers } from '../../lib/algorithms/random.js';
 import {
   createCallFormat,
-  hermesToolPrompt,
   CALL_FORMATS,
+  toolPrompt,
   type CallFormatName,
 } from '../../lib/environments/formats/index.js';
 
@@ -108,7 +108,7 @@ test('hermes: observations are tool messages, errors among them', () => {
 });
 
 test('hermes: the tool prompt holds every schema', () => {
-  const text = hermesToolPrompt(tools);
+  const text = toolPrompt('hermes', tools);
   const lines = text.slice(text.indexOf('\n<tools>\n') + 9, text.indexOf('\n</tools>\n')).split('\n');
   const schemas = lines.map((line) => JSON.parse(line) as { function: { name: string } });
   assert.equal(

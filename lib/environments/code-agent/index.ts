@@ -1,15 +1,18 @@
 import type { CodeTask } from '../../data/types.js';
 import type { SandboxLike } from '../../sandbox/types.js';
-import { codeReward } from '../../rewards/code.js';
+import { codeReward, otherCodeRewards } from '../../rewards/code.js';
 import { shippedDocumentation } from '../../tools/documentation/open.js';
 import type { Documentation } from '../../tools/documentation/search.js';
 import { executeTool } from '../../tools/execute.js';
 import { searchTool } from '../../tools/search.js';
-import { grade, infraReason, submitTool, type CodeOutcome } from '../../tools/submit.js';
+import { submitTool, type CodeOutcome } from '../../tools/submit.js';
 import { checkKeys, ensure } from '../../known-keys.js';
-import { correctiveLine, createTagFormat, lastCodeBlock } from '../formats/tags.js';
+import { createTagFormat } from '../formats/tags.js';
+import { CALL_FORMATS, detectCallFormat, type CallFormatChoice, type TemplateCalls } from '../formats/index.js';
 import type { Environment, EpisodeState, Reward, Tool } from '../types.js';
-import { MODE_TOOLS, systemPrompt, type CodeAgentMode } from './prompt.js';
+import { gradeUnsubmitted } from './grading.js';
+import { MODE_TOOLS, type CodeAgentMode } from './prompt.js';
+import { chooseSpeech, speak } from './speech.js';
 
 export type { CodeAgentMode } from './prompt.js';
 
@@ -29,7 +32,14 @@ export interface CodeAgentOptions {
   maxEvalSubmissions?: number;
   /** The search bonus pays every different query once. @default false */
   distinctSearches?: boolean;
-  /** The chat template opens `<think>` itself. @default false */
+  /**
+   * How calls are written: 'tags' is the reference format, 'auto' the form of the model's chat template (tags where it has
+   * none). @default 'tags'
+   */
+  callFormat?: CallFormatChoice;
+  /** Turns without a call after which an episode ends; a line that names the forms answers those before. @default no limit */
+  maxNoCallTurns?: number;
+  /** The chat template opens `<think>` itself. @default what the template does */
   startsInThinking?: boolean;
   /** Time of one program that the model runs, in ms. @default 10000 */
   executeTimeoutMs?: number;
@@ -49,6 +59,8 @@ const KEYS: (keyof CodeAgentOptions)[] = [
   'maxSubmissions',
   'maxEvalSubmissions',
   'distinctSearches',
+  'callFormat',
+  'maxNoCallTurns',
   'startsInThinking',
   'executeTimeoutMs',
   'executeMemoryMb',
@@ -78,52 +90,32 @@ export function codeAgent(options: CodeAgentOptions): Environment {
       }),
   };
   const names = MODE_TOOLS[mode];
-  const system = systemPrompt(mode);
+  const rewardOptions = {
+    distinctSearches: options.distinctSearches,
+    withoutSubmissions: mode === 'no-tools',
+    maxTurns: mode === 'no-tools' ? 1 : (options.maxTurns ?? TURNS[mode]),
+  };
   const isSilent = mode === 'no-tools';
-  return {
+  const choice = options.callFormat ?? 'tags';
+  const base: Environment = {
     name: 'code-agent',
     tasks: options.tasks,
     tools: names.map((name) => kit[name]!()),
-    rewards: options.rewards ?? [
-      codeReward({ distinctSearches: options.distinctSearches, withoutSubmissions: isSilent }),
-    ],
+    rewards: options.rewards ?? [codeReward(rewardOptions)],
+    otherRewards: otherCodeRewards(rewardOptions),
     maxTurns: isSilent ? 1 : (options.maxTurns ?? TURNS[mode]),
-    prompt: (task) => [
-      { role: 'system', content: system },
-      { role: 'user', content: task.prompt },
-    ],
-    format: createTagFormat({ tools: names, startsInThinking: options.startsInThinking }),
-    toolsInTemplate: false,
-    reply: () => (isSilent ? { done: undefined } : [{ role: 'user', content: correctiveLine(names) }]),
-    finish: (episode) => gradeUnsubmitted(episode, options.sandbox, isSilent, options.startsInThinking ?? false),
+    ...(isSilent || options.maxNoCallTurns === undefined ? {} : { maxNoCallTurns: options.maxNoCallTurns }),
+    prompt: () => [],
+    format: createTagFormat(),
     figures,
   };
-}
-
-/** An evaluation, and a mode without submissions, judges the last code that was written. */
-async function gradeUnsubmitted(
-  episode: EpisodeState,
-  sandbox: SandboxLike,
-  isSilent: boolean,
-  startsInThinking: boolean,
-): Promise<void> {
-  if (Number(episode.state['submissions'] ?? 0) > 0) return;
-  const nothing: CodeOutcome = { passed: false, submitted: false, graded: false, status: 'no-code' };
-  episode.outcome = nothing;
-  if (episode.purpose !== 'eval' && !isSilent) return;
-  const code = lastCodeBlock(
-    episode.turns.map(({ text }) => text),
-    startsInThinking,
-  );
-  if (code === undefined) return;
-  const result = await grade(sandbox, episode.task, code);
-  episode.outcome = {
-    passed: result.status === 'pass',
-    submitted: false,
-    graded: true,
-    status: result.status,
-    ...(result.status === 'infra' ? { invalid: infraReason(result) } : {}),
-  } satisfies CodeOutcome;
+  const spoken = (own: Environment, template?: TemplateCalls): Environment => {
+    const speech = chooseSpeech(choice, template, options.startsInThinking);
+    const { startsInThinking } = speech;
+    const settings = { isSilent, startsInThinking, inTags: speech.format === 'tags' };
+    return { ...speak(own, speech), finish: (episode) => gradeUnsubmitted(episode, options.sandbox, settings) };
+  };
+  return { ...spoken(base), adapt: (own, tokenizer) => spoken(own, detectCallFormat(tokenizer)) };
 }
 
 function figures(episode: EpisodeState): Record<string, number> {
@@ -161,11 +153,18 @@ function check(options: CodeAgentOptions, mode: CodeAgentMode): void {
     );
   }
   ensure(operation, typeof options.sandbox?.test === 'function', 'sandbox must be an open sandbox: see Sandbox.open');
-  const { maxTurns, maxSubmissions, maxEvalSubmissions } = options;
-  for (const [name, value] of Object.entries({ maxTurns, maxSubmissions, maxEvalSubmissions })) {
+  const { maxTurns, maxSubmissions, maxEvalSubmissions, maxNoCallTurns } = options;
+  for (const [name, value] of Object.entries({ maxTurns, maxSubmissions, maxEvalSubmissions, maxNoCallTurns })) {
     const fits = value === undefined || value === Infinity || (Number.isInteger(value) && value >= 1);
     ensure(operation, fits, `${name} must be an integer of at least 1, but is ${String(value)}`);
   }
+  const formats = ['auto', 'tags', ...Object.keys(CALL_FORMATS)];
+  const { callFormat = 'tags' } = options;
+  ensure(
+    operation,
+    formats.includes(callFormat),
+    `callFormat must be one of ${formats.join(', ')}, but is ${callFormat}`,
+  );
   const oneTurn = mode !== 'no-tools' || maxTurns === undefined || maxTurns === 1;
   ensure(
     operation,

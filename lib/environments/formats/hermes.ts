@@ -68,20 +68,3 @@ function readBlock(text: string, start: number): Block {
 export function asRecord(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
-
-/** Describes tools in the words that Hermes and Qwen models were trained with, for templates that ignore tool schemas. */
-export function hermesToolPrompt(tools: ToolSchema[]): string {
-  const signatures = tools.map(({ name, description, parameters }) =>
-    JSON.stringify({ type: 'function', function: { name, description, parameters } }),
-  );
-  return [
-    'You may call one or more of these functions. Their signatures stand between <tools> and </tools>:',
-    '<tools>',
-    ...signatures,
-    '</tools>',
-    'For each call write a JSON object with the function name and its arguments between <tool_call> and </tool_call>:',
-    '<tool_call>',
-    '{"name": "FUNCTION", "arguments": {"ARGUMENT": "VALUE"}}',
-    '</tool_call>',
-  ].join('\n');
-}

@@ -5,7 +5,9 @@ import { createLlamaJsonFormat } from './llama-json.js';
 import { createQwenXmlFormat } from './qwen-xml.js';
 
 export { createTagFormat, correctiveLine, lastCodeBlock, type TagTool, type TagFormatOptions } from './tags.js';
-export { createHermesFormat, hermesToolPrompt, type JsonFormatOptions } from './hermes.js';
+export { createHermesFormat, type JsonFormatOptions } from './hermes.js';
+export { detectCallFormat, type TemplateCalls } from './detect.js';
+export { toolPrompt, writeCall } from './describe.js';
 export { createQwenXmlFormat } from './qwen-xml.js';
 export { createLlamaJsonFormat } from './llama-json.js';
 
@@ -17,6 +19,9 @@ export const CALL_FORMATS = {
 } as const;
 
 export type CallFormatName = keyof typeof CALL_FORMATS;
+
+/** How an environment's calls are written: 'auto' takes the form of the chat template. */
+export type CallFormatChoice = 'auto' | 'tags' | CallFormatName;
 
 /**
  * A call format by its name.

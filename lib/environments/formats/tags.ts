@@ -9,7 +9,8 @@ const FORMS: Record<TagTool, string> = {
   execute: 'a fence opened by a line ```python to run code',
   submit: 'a fence opened by a line ```submit to submit the solution',
 };
-const OBSERVATION_TAGS: Record<string, string> = {
+/** What the observations of a tool stand in. */
+export const OBSERVATION_TAGS: Record<string, string> = {
   search: 'doc_result',
   execute: 'exec_result',
   submit: 'test_result',

@@ -209,39 +209,4 @@ def run_tests(folder, job, plan, descriptor, key):
     if change:
         report('fail', 'solution', 'replaced ' + change)
     end()
-
-
-def judge(job, plan, watch, data, key):
-    """The verdict, from signed reports and from how the child ended."""
-    reports, clean = read_reports(data, key)
-    status, code = watch.verdict()
-    failures, passed, ran = [], set(), 0
-    for kind, name, message in reports:
-        if kind in ('pass', 'fail', 'skip'):
-            ran += name not in ('solution', 'test code', 'tests')
-        if kind == 'pass':
-            passed.add(name)
-        elif kind in ('fail', 'exit'):
-            if kind == 'fail' or not failures:
-                failures.append({'name': name, 'message': message})
-    if status == 'timeout':
-        return {'status': 'timeout', 'testsRun': ran, 'failures': failures}
-    failed = {item['name'] for item in failures}
-    missing = [name for name in plan['expected'] if name not in passed and name not in failed]
-    if not clean:
-        failures.append({'name': 'tests', 'message': 'something else than the tests wrote to the channel of the verdict'})
-    elif status == 'memory':
-        failures.append({'name': 'tests', 'message': 'used more than %d MB of memory' % watch.limits['memoryMb']})
-    elif status == 'output':
-        failures.append({'name': 'tests', 'message': 'reported more than the channel of the verdict holds'})
-    elif not any(kind == 'done' for kind, _, _ in reports):
-        how = 'exit code %d' % code if code is not None else 'a signal'
-        failures.append({'name': missing[0] if missing else 'tests',
-                         'message': 'the program ended (%s) before its tests were finished' % how})
-    elif missing and not failures:
-        failures += [{'name': name, 'message': 'was not run to its end'} for name in missing[:10]]
-    elif not plan['expected'] or ran == 0:
-        if not failures:
-            failures.append({'name': 'tests', 'message': 'no test was found'})
-    return {'status': 'fail' if failures else 'pass', 'testsRun': ran, 'failures': failures[:10]}
 `;

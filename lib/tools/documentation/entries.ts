@@ -3,7 +3,7 @@ import { gunzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import path from 'node:path';
 import { GrpoError } from '../../errors.js';
-import { findPackageRoot } from '../../run/package-root.js';
+import { packageFolder } from '../../libtorch/package-folder.js';
 
 /** One symbol of an index. */
 export interface DocumentationEntry {
@@ -31,7 +31,7 @@ export interface DocumentationData {
 
 /** Folder of the documentation files, in the package as in the sources: `dist/` has none. */
 export function documentationFolder(): string {
-  return path.join(findPackageRoot(), 'lib', 'tools', 'documentation');
+  return path.join(packageFolder(), 'lib', 'tools', 'documentation');
 }
 
 /** The index of the Python standard library that comes with the package. */
