@@ -23,6 +23,7 @@ function effectiveLoss(loss: TrainConfig['loss']): Record<string, unknown> {
 /** A configuration with every default that applies filled in, as `config.json` of a run shows it. */
 export function effectiveConfig(config: TrainConfig): Record<string, unknown> {
   const fresh = { rank: 16, alpha: 32, dropout: 0, targetModules: ['q_proj', 'v_proj'], ...config.lora };
+  const hasLora = config.train === 'lora' && config.adapter === undefined;
   // An adapter brings its own LoRA configuration; undefined leaves the key out of the file.
-  return { ...config, lora: config.adapter === undefined ? fresh : undefined, loss: effectiveLoss(config.loss) };
+  return { ...config, lora: hasLora ? fresh : undefined, loss: effectiveLoss(config.loss) };
 }

@@ -1,20 +1,21 @@
 import { GrpoError } from '../errors.js';
-import type { LoadOptions, PolicyLike } from '../policy/types.js';
+import type { Policy } from '../policy/index.js';
+import type { LoadOptions } from '../policy/types.js';
 
 /**
  * Loads a model with the native core.
  *
  * @throws {GrpoError} INVALID_CONFIG without a model, ABORTED, and what `Policy.load` throws
  */
-export async function loadPolicy(model: string | undefined, options: LoadOptions): Promise<PolicyLike> {
+export async function loadPolicy(model: string | undefined, options: LoadOptions): Promise<Policy> {
   if (model === undefined) {
     const message = 'a model is needed: give --model FOLDER (a Hugging Face folder) and --tasks FILE (JSONL)';
     throw new GrpoError('INVALID_CONFIG', 'config', message);
   }
   // Imported late: commands that need no model start without the native core.
-  const { Policy } = await import('../policy/index.js');
+  const { Policy: Loaded } = await import('../policy/index.js');
   try {
-    return await Policy.load(model, options);
+    return await Loaded.load(model, options);
   } catch (error) {
     // Whatever was under way when the signal fired, the caller asked for the end.
     if (options.signal?.aborted) throw new GrpoError('ABORTED', 'load', 'loading was aborted', { cause: error });

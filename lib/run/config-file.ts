@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { replaceFile } from '../model/durable-write.js';
 import { findPackageRoot } from './package-root.js';
 
 /** This package's version. */
@@ -25,6 +25,7 @@ export function configRecord(config: Record<string, unknown>, extra: Record<stri
   return {
     config: named,
     ...extra,
+    workingFolder: process.cwd(),
     versions: { 'grpo-native': packageVersion(), node: process.versions.node },
     machine: {
       platform: `${process.platform}-${process.arch}`,
@@ -37,5 +38,6 @@ export function configRecord(config: Record<string, unknown>, extra: Record<stri
 
 /** Writes `config.json`. */
 export async function writeConfigFile(folder: string, record: Record<string, unknown>): Promise<void> {
-  await writeFile(join(folder, 'config.json'), `${JSON.stringify(record, undefined, 2)}\n`);
+  const text = `${JSON.stringify(record, undefined, 2)}\n`;
+  await replaceFile(join(folder, 'config.json'), (handle) => handle.writeFile(text));
 }

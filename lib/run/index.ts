@@ -1,8 +1,20 @@
+export {
+  dropCheckpointsAfter,
+  findCheckpoint,
+  pruneCheckpoints,
+  refreshCheckpoint,
+  removeLeftovers,
+  writeCheckpoint,
+} from './checkpoints.js';
+export type { FoundCheckpoint } from './checkpoints.js';
 export { configRecord, packageVersion, writeConfigFile } from './config-file.js';
 export { evaluationRecord } from './evaluation-record.js';
 export { createRunFolder, defaultRunFolder, replaceFolder } from './folder.js';
 export { checkInvalidShare } from './invalid-limit.js';
 export { JsonLines } from './json-lines.js';
+export { cutLogs, EMPTY_LOGS, markLogs } from './log-marks.js';
+export type { LogMarks } from './log-marks.js';
+export { lockRun } from './run-lock.js';
 export { stepMetrics } from './metrics.js';
 export { readRun, runTable } from './read-run.js';
 export type { RunLogs } from './read-run.js';

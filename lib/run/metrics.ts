@@ -18,9 +18,11 @@ export interface StepFacts {
   /** undefined where nothing was left to train on. */
   stats: UpdateStats | undefined;
   weightsVersion: number;
+  /** Steps so far that the optimizer refused. */
+  skippedSteps: number;
 }
 
-/** The metrics of one step. Invalid episodes are counted, and in no mean. */
+/** The metrics of one step, alarms left out. Invalid episodes are counted, and in no mean. */
 export function stepMetrics(facts: StepFacts): StepMetrics {
   const { stats, tools } = facts;
   const all = facts.groups.flat();
@@ -59,6 +61,9 @@ export function stepMetrics(facts: StepFacts): StepMetrics {
     sampler_trainer_gap: stats?.samplerTrainerGap ?? null,
     weights_version: facts.weightsVersion,
     skipped: stats ? stats.skipped : 'no group had different rewards',
+    steps_skipped: facts.skippedSteps,
+    rows_trained: stats?.rows ?? 0,
+    alarms: [],
     episodes: all.length,
     groups: facts.groups.length,
     call_error_rate: rate(valid, (episode) => episode.counters.callErrors > 0),

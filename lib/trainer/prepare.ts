@@ -1,29 +1,26 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { holdOut, deriveSeed, shuffled } from '../algorithms/index.js';
-import { effectiveConfig, resolveTrainConfig } from '../config/index.js';
+import { resolveTrainConfig } from '../config/index.js';
 import type { TrainConfig, TrainInput } from '../config/index.js';
 import type { Task } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
 import { loadPolicy, resolveEnvironment } from '../launch/index.js';
 import type { EnvironmentSource } from '../launch/index.js';
-import type { PolicyLike } from '../policy/types.js';
-import {
-  configRecord,
-  createRunFolder,
-  defaultRunFolder,
-  JsonLines,
-  reporterFor,
-  TrajectoryLog,
-  writeConfigFile,
-} from '../run/index.js';
+import type { LoadOptions } from '../policy/types.js';
+import { createRunFolder, JsonLines, reporterFor, TrajectoryLog } from '../run/index.js';
 import type { Reporter } from '../run/index.js';
-import type { RunContext } from './state.js';
+import { cutToState, openNewRun, openOldRun, writeRunConfig } from './open-run.js';
+import { resumedConfig } from './resume.js';
+import type { ResumedConfig } from './resume.js';
+import type { RunContext, RunState, TrainablePolicy } from './state.js';
 
 /** Beside the configuration: what a caller may bring. */
 export interface TrainOptions {
   /** Train this policy instead of loading `model`; it is not closed. */
-  policy?: PolicyLike;
+  policy?: TrainablePolicy;
+  /** Loads the policy in place of `Policy.load`; with `resume` among the options when a run goes on. */
+  loadPolicy?: (model: string | undefined, options: LoadOptions) => Promise<TrainablePolicy>;
   /** Stop after the present step, evaluated modes left out, and save. */
   stop?: AbortSignal;
   /** Stop now: the present step is dropped, and what was learned is saved. */
@@ -60,30 +57,62 @@ function chooseModes(config: TrainConfig, source: EnvironmentSource): RunContext
   throw new GrpoError('INVALID_CONFIG', 'config', message);
 }
 
-function openPolicy(config: TrainConfig, signal?: AbortSignal): Promise<PolicyLike> {
-  const { adapter, device, dtype, train, lora, reference, maxContext, seed, strict } = config;
-  // Only what was given: an adapter brings its own LoRA configuration.
-  const given = adapter === undefined ? { lora } : { adapter };
-  return loadPolicy(config.model, { device, dtype, train, ...given, reference, maxContext, seed, strict, signal });
+const GIGABYTE = 1e9;
+
+function openPolicy(config: TrainConfig, checkpoint: string | undefined, options: TrainOptions, stop?: AbortSignal) {
+  const { adapter, device, dtype, train, lora, reference, maxContext, seed, strict, memoryGb } = config;
+  // Only what was given: an adapter, and a checkpoint, bring their own LoRA configuration.
+  const start = adapter !== undefined ? { adapter } : train === 'lora' ? { lora } : {};
+  const given = checkpoint === undefined ? start : { resume: checkpoint };
+  const memory = memoryGb === undefined ? {} : { memoryBytes: Math.round(memoryGb * GIGABYTE) };
+  const load = options.loadPolicy ?? loadPolicy;
+  return load(config.model, {
+    device,
+    dtype,
+    train,
+    ...given,
+    ...memory,
+    reference,
+    maxContext,
+    seed,
+    strict,
+    signal: stop,
+  });
+}
+
+async function readConfig(
+  input: TrainInput,
+  options: TrainOptions,
+): Promise<Partial<ResumedConfig> & { config: TrainConfig }> {
+  if (input.resume === undefined) return { config: resolveTrainConfig(input) };
+  if (options.policy) {
+    const message = 'resume does not apply to a policy that is loaded already; give loadPolicy instead of policy';
+    throw new GrpoError('INVALID_CONFIG', 'config', message);
+  }
+  return resumedConfig(input);
 }
 
 /** A run that is ready to go, and how to put its parts away. */
 export interface PreparedRun {
   context: RunContext;
+  state: RunState;
+  /** The state comes from a checkpoint. */
+  resumed: boolean;
   /** Closes what was opened here, in reverse order. */
   close: () => Promise<void>;
 }
 
 /**
- * Checks the configuration, opens environment and model, and makes the run's folder, in the order in which faults are
- * cheap to find.
+ * Checks the configuration, opens environment and model, and makes the run's folder (or finds where an earlier run goes
+ * on), in the order in which faults are cheap to find.
  *
- * @throws {GrpoError} INVALID_CONFIG, RUN_EXISTS, INVALID_TASKS, and what the policy and the sandbox throw
+ * @throws {GrpoError} INVALID_CONFIG, RUN_EXISTS, RUN_INVALID, RUN_LOCKED, INVALID_TASKS, and what policy and sandbox throw
  */
 export async function prepareRun(input: TrainInput, options: TrainOptions): Promise<PreparedRun> {
-  const config = resolveTrainConfig(input);
-  if (options.policy === undefined && config.model === undefined) await openPolicy(config);
-  if (config.output !== undefined && existsSync(config.output)) await createRunFolder(config.output);
+  const { config, ...resumed } = await readConfig(input, options);
+  const isNew = resumed.folder === undefined;
+  if (options.policy === undefined && config.model === undefined) await openPolicy(config, undefined, options);
+  if (isNew && config.output !== undefined && existsSync(config.output)) await createRunFolder(config.output);
   const reporter = options.reporter ?? reporterFor(config);
   const signal = options.signal ?? new AbortController().signal;
   const stop = options.stop ? AbortSignal.any([options.stop, signal]) : signal;
@@ -106,16 +135,23 @@ export async function prepareRun(input: TrainInput, options: TrainOptions): Prom
     if (config.groupSize < 4) {
       reporter.warning(`groupSize ${config.groupSize} is small: most groups will have equal rewards; use 4 or more`);
     }
+    const old = isNew ? undefined : await openOldRun({ config, ...resumed } as ResumedConfig, training, reporter);
+    if (old) closers.push(old.release);
     if (!options.policy) reporter.message(`loading ${config.model}`);
-    const policy = options.policy ?? (await openPolicy(config, stop));
+    const policy = options.policy ?? (await openPolicy(config, old?.checkpoint, options, stop));
     if (!options.policy) closers.push(() => policy.close());
-    const folder = await createRunFolder(config.output ?? defaultRunFolder(config.model ?? 'policy', new Date()));
+    const run = old ?? (await openNewRun(config, training));
+    if (!old) closers.push(run.release);
+    const { folder, state } = run;
     const maxTurns = config.maxTurns;
     const turns = maxTurns ?? source.open(source.modes.at(-1) ?? 'multi-tool', 'train').maxTurns;
     const tasks = { training: training.length, evaluation: evaluation.length, split };
-    await writeConfigFile(folder, configRecord({ ...effectiveConfig(config), maxTurns: turns }, { tasks, modes }));
+    if (old) await cutToState(old);
+    if (isNew || resumed.changed?.length) await writeRunConfig(folder, config, { maxTurns: turns, tasks, modes });
     return {
       close,
+      state,
+      resumed: run.checkpoint !== undefined,
       context: {
         config,
         folder,

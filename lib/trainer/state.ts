@@ -7,6 +7,7 @@ import type {
   EvaluationMode,
   EvaluationRecord,
   JsonLines,
+  LogMarks,
   Reporter,
   StepMetrics,
   TrajectoryLog,
@@ -19,6 +20,22 @@ export interface RunState {
   cursor: DataCursor;
   /** Pass rate of the best evaluation so far; undefined before the first. */
   best: { step: number; passRate: number } | undefined;
+  /** Step of the last evaluation; undefined before the first. */
+  evaluated: number | undefined;
+  /** Evaluations in a row that were no better than the best. */
+  sinceBest: number;
+  /** Steps that the optimizer skipped for numbers that were not finite. */
+  skipped: number;
+  /** Where the logs stand after all that is counted here. */
+  logs: LogMarks;
+  /** Digest of the training tasks, which the cursor counts in. */
+  tasks: string;
+}
+
+/** A policy that training can keep. */
+export interface TrainablePolicy extends PolicyLike {
+  saveCheckpoint: (folder: string) => Promise<void>;
+  exportMerged: (folder: string) => Promise<void>;
 }
 
 /** What stays the same while a run goes on. */
@@ -26,7 +43,7 @@ export interface RunContext {
   config: TrainConfig;
   /** The run's folder. */
   folder: string;
-  policy: PolicyLike;
+  policy: TrainablePolicy;
   source: EnvironmentSource;
   maxTurns: number | undefined;
   training: readonly Task[];

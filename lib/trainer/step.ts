@@ -4,8 +4,9 @@ import { GrpoError } from '../errors.js';
 import type { SessionRow, UpdateRow, UpdateStats } from '../policy/types.js';
 import { Limit, runGroups } from '../rollout/index.js';
 import type { Episode } from '../rollout/index.js';
-import { checkInvalidShare, stepMetrics, trajectory } from '../run/index.js';
+import { checkInvalidShare, markLogs, stepMetrics, trajectory } from '../run/index.js';
 import type { StepMetrics } from '../run/index.js';
+import type { StepAlarms } from './alarms.js';
 import type { RunContext, RunState } from './state.js';
 
 const EMPTY_ROW: SessionRow = {
@@ -20,23 +21,30 @@ export function learningRateAt(context: RunContext, step: number): number {
   return optimizer.learningRate * learningRateFactor(step, { schedule, warmupSteps, steps });
 }
 
+/** The batches of a step one after the other, all with the same weights; together they make one update. */
 async function sampleGroups(context: RunContext, step: number, drawn: RunState['cursor']): Promise<Episode[][]> {
   const { config, policy, source, reporter, training } = context;
   const environment = source.open(source.modes.at(-1) ?? 'multi-tool', 'train');
-  const { temperature, topP, topK, minP, maxNewTokens } = config;
-  return runGroups({
-    policy,
-    environment,
-    tasks: nextTasks(training, drawn, config.promptsPerStep, config.seed),
-    samples: config.groupSize,
-    sampling: { temperature, topP, topK, minP, maxNewTokens },
-    maxTurns: context.maxTurns ?? environment.maxTurns,
-    purpose: 'train',
-    seedParts: [config.seed, 'training', step],
-    limit: new Limit(context.concurrency),
-    signal: context.signal,
-    onProgress: (done, total) => reporter.progress(`step ${step}/${config.steps}`, done, total),
-  });
+  const { temperature, topP, topK, minP, maxNewTokens, gradientAccumulation: batches } = config;
+  const groups: Episode[][] = [];
+  for (let batch = 0; batch < batches && !context.signal.aborted; batch++) {
+    const label = batches === 1 ? '' : `, batch ${batch + 1}/${batches}`;
+    const sampled = await runGroups({
+      policy,
+      environment,
+      tasks: nextTasks(training, drawn, config.promptsPerStep, config.seed),
+      samples: config.groupSize,
+      sampling: { temperature, topP, topK, minP, maxNewTokens },
+      maxTurns: context.maxTurns ?? environment.maxTurns,
+      purpose: 'train',
+      seedParts: [config.seed, 'training', step, ...(batch === 0 ? [] : [`batch ${batch}`])],
+      limit: new Limit(context.concurrency),
+      signal: context.signal,
+      onProgress: (done, total) => reporter.progress(`step ${step}/${config.steps}${label}`, done, total),
+    });
+    groups.push(...sampled);
+  }
+  return groups;
 }
 
 /** One update over the whole batch; undefined where nothing is left to train on: the optimizer then does not step. */
@@ -70,7 +78,11 @@ async function log(context: RunContext, step: number, groups: Episode[][], score
  * @returns undefined when the signal fired on the way: nothing was changed or logged then
  * @throws {GrpoError} EPISODES_INVALID above the limit, and what the policy throws
  */
-export async function runStep(context: RunContext, state: RunState): Promise<StepMetrics | undefined> {
+export async function runStep(
+  context: RunContext,
+  state: RunState,
+  alarms: StepAlarms,
+): Promise<StepMetrics | undefined> {
   const { config, policy, source, signal } = context;
   const step = state.step + 1;
   const drawn = { ...state.cursor };
@@ -102,6 +114,7 @@ export async function runStep(context: RunContext, state: RunState): Promise<Ste
   if (stats === 'aborted') return undefined;
   const ended = performance.now();
 
+  const skipped = state.skipped + (stats?.skipped ? 1 : 0);
   const metrics = stepMetrics({
     step,
     seconds: (ended - started) / 1000,
@@ -113,10 +126,14 @@ export async function runStep(context: RunContext, state: RunState): Promise<Ste
     learningRate,
     stats,
     weightsVersion: policy.weightsVersion,
+    skippedSteps: skipped,
   });
+  metrics.alarms = alarms.names(metrics);
   await log(context, step, groups, scored);
   await context.metrics.append(metrics);
   state.step = step;
+  state.skipped = skipped;
   state.cursor = drawn;
+  state.logs = await markLogs(context.folder);
   return metrics;
 }

@@ -1,90 +1,117 @@
 import { join, relative } from 'node:path';
 import type { TrainInput } from '../config/index.js';
 import { GrpoError } from '../errors.js';
-import { replaceFolder, tableText } from '../run/index.js';
-import type { EvaluationRecord, StepMetrics } from '../run/index.js';
+import { readRun, tableText } from '../run/index.js';
+import type { EvaluationRecord } from '../run/index.js';
 import { evaluateNow } from './evaluations.js';
 import { prepareRun } from './prepare.js';
 import type { TrainOptions } from './prepare.js';
+import { Saving } from './saving.js';
 import type { RunContext, RunState, TrainResult } from './state.js';
 import { runStep } from './step.js';
-import { StepWarnings } from './warnings.js';
-
-interface Progress {
-  last: StepMetrics | undefined;
-  evaluations: EvaluationRecord[];
-  interrupted: boolean;
-}
+import { StepAlarms } from './alarms.js';
 
 const isAborted = (error: unknown) => error instanceof GrpoError && error.code === 'ABORTED';
 
-/** Steps and evaluations until the last step, the time limit, or a stop. */
-async function loop(context: RunContext, state: RunState, progress: Progress): Promise<void> {
-  const { config, modes, reporter } = context;
-  const warnings = new StepWarnings();
-  const started = performance.now();
-  const stopped = () => context.stop.aborted;
-  const evaluateModes = async (chosen: typeof modes) => {
-    progress.evaluations.push(...(await evaluateNow(context, state, chosen)));
-  };
-  if (state.step === 0 && !stopped()) await evaluateModes(modes);
-  while (state.step < config.steps && !stopped()) {
-    const metrics = await runStep(context, state);
-    if (metrics === undefined) break;
-    progress.last = metrics;
-    reporter.step(metrics, config.steps);
-    warnings.check(metrics).forEach((warning) => reporter.warning(warning));
-    const hours = (performance.now() - started) / 3_600_000;
-    const overtime = config.maxHours !== undefined && hours >= config.maxHours;
-    if (overtime) reporter.message(`maxHours ${config.maxHours} has passed: stopping after step ${state.step}`);
-    const due = config.evalEvery > 0 && state.step % config.evalEvery === 0;
-    const last = state.step === config.steps || overtime;
-    if ((due || last) && !stopped()) await evaluateModes(modes.slice(-1));
-    if (overtime) return;
+/** Why a run ends before its last step; undefined while it goes on. */
+function earlyEnd({ config }: RunContext, state: RunState, started: number): string | undefined {
+  const hours = (performance.now() - started) / 3_600_000;
+  if (config.maxHours !== undefined && hours >= config.maxHours) {
+    return `maxHours ${config.maxHours} has passed: stopping after step ${state.step}`;
   }
-  progress.interrupted = state.step < config.steps;
+  if (config.patience !== undefined && state.sinceBest >= config.patience) {
+    const { step } = state.best ?? { step: 0 };
+    return `no better evaluation since step ${step}, ${state.sinceBest} in a row: stopping after step ${state.step}`;
+  }
+  return undefined;
 }
 
-function closingText(context: RunContext, state: RunState, progress: Progress): string {
-  const first = progress.evaluations.filter((record) => record.step === 0);
-  const final = progress.evaluations.filter((record) => record.step === state.step && record.step > 0);
-  const table = first.length > 0 ? `${tableText(first, final)}\n` : '';
-  const below = relative(process.cwd(), context.folder);
-  const shown = below === '' || below.startsWith('..') ? context.folder : below;
-  return `${table}run folder ${shown}, adapter in ${join(shown, 'adapter')}`;
+function isEvaluationDue({ config }: RunContext, state: RunState, isEnding: boolean): boolean {
+  if (state.evaluated === state.step) return false;
+  if (state.step === 0 || state.step >= config.steps || isEnding) return true;
+  return config.evalEvery > 0 && state.step % config.evalEvery === 0;
 }
 
 /**
- * Trains a policy with GRPO: groups of episodes, advantages, one update a step, evaluations, and a run's folder with
- * everything in it.
+ * Steps, evaluations and checkpoints until the last step, an early end, or a stop.
+ *
+ * @returns whether it was stopped
+ */
+async function loop(context: RunContext, state: RunState, saving: Saving): Promise<boolean> {
+  const { config, modes, reporter, stop } = context;
+  const alarms = new StepAlarms(config.alarms);
+  const started = performance.now();
+  let ending: string | undefined;
+  for (;;) {
+    if (isEvaluationDue(context, state, ending !== undefined)) {
+      if (stop.aborted) return true;
+      await evaluateNow(context, state, state.step === 0 ? modes : modes.slice(-1));
+      await saving.afterEvaluation(state);
+      ending ??= state.step > 0 ? earlyEnd(context, state, started) : undefined;
+    }
+    if (state.step >= config.steps) return false;
+    if (ending !== undefined) {
+      reporter.message(ending);
+      return false;
+    }
+    if (stop.aborted) return true;
+    const metrics = await runStep(context, state, alarms);
+    if (metrics === undefined) return true;
+    reporter.step(metrics, config.steps);
+    alarms.texts(metrics).forEach((text) => reporter.warning(text));
+    await saving.afterStep(state);
+    ending = earlyEnd(context, state, started);
+  }
+}
+
+function closingText(context: RunContext, state: RunState, evaluations: readonly EvaluationRecord[]): string {
+  const first = evaluations.filter((record) => record.step === 0);
+  const final = evaluations.filter((record) => record.step === state.step && record.step > 0);
+  const table = first.length > 0 ? `${tableText(first, final)}\n` : '';
+  const below = relative(process.cwd(), context.folder);
+  const shown = below === '' || below.startsWith('..') ? context.folder : below;
+  return `${table}run folder ${shown}, ${context.config.train === 'full' ? 'model' : 'adapter'} in ${join(shown, 'adapter')}`;
+}
+
+/** What was learned before a fault is worth keeping; the fault itself is what is told. */
+async function saveAfterFault(context: RunContext, state: RunState, saving: Saving): Promise<void> {
+  if (state.step === 0) return;
+  await saving.finish(state).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    context.reporter.warning(`the state after step ${state.step} could not be saved: ${reason}`);
+  });
+}
+
+/**
+ * Trains a policy with GRPO: groups of episodes, advantages, one update a step, evaluations, checkpoints, and a run's folder
+ * with everything in it. With `resume` it goes on with an earlier run.
  *
  * @param input the keys of docs/configuration.md
  * @param options own policy, signals, reporter
- * @throws {GrpoError} INVALID_CONFIG, RUN_EXISTS, INVALID_TASKS, EPISODES_INVALID, and what policy and sandbox throw
+ * @throws {GrpoError} INVALID_CONFIG, RUN_EXISTS, RUN_INVALID, RUN_LOCKED, INVALID_TASKS, EPISODES_INVALID, IO_FAILED, and
+ *   what policy and sandbox throw
  * @example
  * const { run, metrics } = await train({ model: 'SmolLM2-135M-Instruct', tasks: 'tasks.jsonl', steps: 3 });
  */
 export async function train(input: TrainInput, options: TrainOptions = {}): Promise<TrainResult> {
-  const { context, close } = await prepareRun(input, options);
-  const state: RunState = { step: 0, cursor: { drawn: 0 }, best: undefined };
-  const progress: Progress = { last: undefined, evaluations: [], interrupted: false };
-  const save = () => replaceFolder(join(context.folder, 'adapter'), (folder) => context.policy.saveAdapter(folder));
+  const { context, state, resumed, close } = await prepareRun(input, options);
+  const saving = new Saving(context, resumed ? state.step : undefined);
+  let interrupted: boolean;
   try {
     try {
-      await loop(context, state, progress);
+      interrupted = await loop(context, state, saving);
     } catch (error) {
       if (!isAborted(error) || !context.stop.aborted) {
-        // What was learned before the fault is worth keeping; the fault itself goes on.
-        if (state.step > 0) await save();
+        await saveAfterFault(context, state, saving);
         throw error;
       }
-      progress.interrupted = true;
+      interrupted = true;
     }
-    await save();
-    context.reporter.closing(closingText(context, state, progress));
+    await saving.finish(state);
+    const { metrics, evaluations } = await readRun(context.folder);
+    context.reporter.closing(closingText(context, state, evaluations));
+    return { run: context.folder, steps: state.step, metrics: metrics.at(-1), evaluations, interrupted };
   } finally {
     await close();
   }
-  const { last, evaluations, interrupted } = progress;
-  return { run: context.folder, steps: state.step, metrics: last, evaluations, interrupted };
 }

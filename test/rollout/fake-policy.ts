@@ -11,7 +11,7 @@ import type {
 } from '../../lib/policy/types.js';
 import type { Tokenizer } from '../../lib/tokenizer/index.js';
 import { GrpoError } from '../../lib/errors.js';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Ends a turn; no text holds it. */
@@ -114,6 +114,20 @@ export class FakePolicy implements PolicyLike {
   async saveAdapter(folder: string): Promise<void> {
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, 'adapter_config.json'), JSON.stringify({ version: this.weightsVersion }));
+  }
+
+  async exportMerged(folder: string): Promise<void> {
+    await this.saveAdapter(folder);
+  }
+
+  async saveCheckpoint(folder: string): Promise<void> {
+    await this.saveAdapter(join(folder, 'adapter'));
+  }
+
+  /** Goes on with the weights of a checkpoint. */
+  async restore(folder: string): Promise<void> {
+    const text = await readFile(join(folder, 'adapter', 'adapter_config.json'), 'utf8');
+    this.weightsVersion = (JSON.parse(text) as { version: number }).version;
   }
 
   async close(): Promise<void> {
