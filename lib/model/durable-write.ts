@@ -30,9 +30,14 @@ async function syncFolder(folder: string): Promise<void> {
  *
  * @throws GrpoError IO_FAILED; the temporary file is gone then and an older file of that name is untouched.
  */
-export async function replaceFile(path: string, write: (handle: FileHandle) => Promise<void>): Promise<void> {
+export async function replaceFile(
+  path: string,
+  write: (handle: FileHandle) => Promise<void>,
+  { makeFolder = false }: { makeFolder?: boolean } = {},
+): Promise<void> {
   const temporary = temporaryName(resolve(path));
   try {
+    if (makeFolder) await mkdir(dirname(temporary), { recursive: true });
     const handle = await open(temporary, 'wx');
     try {
       await write(handle);
@@ -48,7 +53,7 @@ export async function replaceFile(path: string, write: (handle: FileHandle) => P
   }
 }
 
-async function checkReplaceable(folder: string, marker: string): Promise<boolean> {
+async function checkReplaceable(folder: string, marker: string | undefined): Promise<boolean> {
   const status = await stat(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
@@ -56,7 +61,7 @@ async function checkReplaceable(folder: string, marker: string): Promise<boolean
   if (!status) return false;
   if (!status.isDirectory()) throw new GrpoError('INVALID_ARGUMENT', 'save', `${folder} is a file, not a folder`);
   const names = await readdir(folder);
-  if (names.length > 0 && !names.includes(marker)) {
+  if (names.length > 0 && (marker === undefined || !names.includes(marker))) {
     const message = `${folder} holds other files (${names.slice(0, 3).join(', ')}); name a new or an empty folder`;
     throw new GrpoError('INVALID_ARGUMENT', 'save', message);
   }
@@ -65,13 +70,13 @@ async function checkReplaceable(folder: string, marker: string): Promise<boolean
 
 /**
  * Fills a folder under a temporary name beside it and renames it. A folder already there is replaced only when it is
- * empty or holds `marker` (an earlier save of the same kind).
+ * empty or holds `marker` (an earlier save of the same kind; undefined: never replaced).
  *
  * @throws GrpoError INVALID_ARGUMENT when the folder holds other things, IO_FAILED when the disk refuses.
  */
 export async function publishFolder(
   folder: string,
-  marker: string,
+  marker: string | undefined,
   fill: (temporary: string) => Promise<void>,
 ): Promise<void> {
   const target = resolve(folder);

@@ -8,15 +8,17 @@ const LOAD_KEYS: readonly (keyof LoadOptions)[] = [
   'train',
   'lora',
   'adapter',
+  'resume',
   'reference',
   'maxContext',
+  'memoryBytes',
   'seed',
   'support',
   'strict',
   'revision',
   'signal',
 ];
-const LORA_KEYS = ['rank', 'alpha', 'dropout', 'targetModules'];
+const LORA_KEYS = ['rank', 'alpha', 'dropout', 'targetModules', 'rankStabilised'];
 const DEFAULT_TARGETS: readonly Projection[] = ['q_proj', 'v_proj'];
 /** Above this an adapter is larger than many of the matrices it stands beside. */
 const MAX_RANK = 1024;
@@ -27,16 +29,21 @@ export interface ResolvedLora {
   alpha: number;
   dropout: number;
   targetModules: Projection[];
+  rankStabilised: boolean;
 }
 
 /** Load options with every default filled in; what depends on the model's files is resolved later. */
 export interface ResolvedLoadOptions {
   device: 'cpu';
   dtype: 'auto' | 'float32' | 'bfloat16';
-  train: 'lora' | 'none';
-  /** undefined when an adapter folder is given or nothing is trained. */
+  train: 'lora' | 'full' | 'none';
+  /** undefined when an adapter folder or a checkpoint is given or no adapter is trained. */
   lora: ResolvedLora | undefined;
   adapter: string | undefined;
+  /** Folder of a checkpoint. */
+  resume: string | undefined;
+  /** 0 = what the machine has. */
+  memoryBytes: number;
   reference: 'start' | 'base';
   /** undefined = the model's own. */
   maxContext: number | undefined;
@@ -79,6 +86,7 @@ function resolveLora(fields: OptionFields): ResolvedLora {
     alpha: lora.number('alpha', 32, { above: 0, max: Number.MAX_VALUE }),
     dropout: lora.number('dropout', 0, { min: 0, below: 1 }),
     targetModules: resolveTargets(lora),
+    rankStabilised: lora.boolean('rankStabilised', false),
   };
 }
 
@@ -90,10 +98,10 @@ function resolveLora(fields: OptionFields): ResolvedLora {
 export function resolveLoadOptions(options: LoadOptions | undefined, operation = 'load'): ResolvedLoadOptions {
   const fields = new OptionFields(operation, '', options, LOAD_KEYS);
   const train = fields.choice('train', ['lora', 'full', 'none'], 'lora');
-  if (train === 'full') {
-    throw fields.error("train 'full' is not available in this version; use 'lora', or 'none' to sample only");
-  }
   const adapter = fields.string('adapter');
+  const resume = fields.string('resume');
+  fields.onlyWhen(resume === undefined, ['adapter'], 'no resume: the checkpoint brings its own adapter');
+  fields.onlyWhen(train !== 'full', ['adapter'], "train 'lora' or 'none'; merge the adapter first with exportMerged");
   fields.onlyWhen(train === 'lora', ['lora'], "train 'lora'");
   fields.onlyWhen(adapter === undefined, ['lora'], 'no adapter: an adapter folder brings its own LoRA configuration');
   const strict = fields.boolean('strict', false);
@@ -101,14 +109,19 @@ export function resolveLoadOptions(options: LoadOptions | undefined, operation =
   if (strict && dtype === 'bfloat16') {
     throw fields.error("strict: true computes in float32; leave dtype at 'auto' or set it to 'float32'");
   }
+  if (train === 'full' && dtype === 'bfloat16') {
+    throw fields.error("train 'full' computes in float32; leave dtype at 'auto' or set it to 'float32'");
+  }
   const signal = fields.raw('signal') ?? undefined;
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw fields.error('signal must be an AbortSignal');
   return {
     device: resolveDevice(fields),
-    dtype: strict ? 'float32' : dtype,
+    dtype: strict || train === 'full' ? 'float32' : dtype,
     train,
     lora: train === 'lora' && adapter === undefined ? resolveLora(fields) : undefined,
     adapter,
+    resume,
+    memoryBytes: fields.number('memoryBytes', 0, { min: 1, integer: true }),
     reference: fields.choice('reference', ['start', 'base'], 'start'),
     maxContext: fields.has('maxContext') ? fields.number('maxContext', 0, { min: 1, integer: true }) : undefined,
     seed: fields.number('seed', 42, { min: 0, integer: true }),

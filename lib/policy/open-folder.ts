@@ -10,6 +10,7 @@ import type { TokenBytes } from '../tokenizer/types.js';
 import { callNative } from './native-call.js';
 import { resolveDtype, resolveLoadOptions, resolveMaxContext, type ResolvedLoadOptions } from './load-options.js';
 import type { PolicyParts } from './policy.js';
+import { applyCheckpoint, readResume } from './resume.js';
 import type { LoadOptions } from './types.js';
 
 /** The adapter that a policy will carry: the one in a folder, a fresh one, or none. */
@@ -21,7 +22,7 @@ function adapterConfig(
   if (loaded !== undefined) return loaded;
   if (options.lora === undefined) return undefined;
   const layers = Array.from({ length: model.config.layers }, (_, layer) => layer);
-  return { ...options.lora, rankStabilised: false, layers };
+  return { ...options.lora, layers };
 }
 
 function nativeLora(adapter: AdapterConfig | undefined, loaded: Adapter | undefined): NativeLoraConfig | undefined {
@@ -50,26 +51,43 @@ function stopSet(model: ModelFolder, tokenizer: Tokenizer | undefined): number[]
   return [...new Set([...model.eosIds, ...(turnEnd === undefined ? [] : [turnEnd])])];
 }
 
+/** Weights that are trained one by one cost 16 bytes each (value, gradient, two moments). */
+const MAX_FULL_PARAMETERS = 200e6;
+
+function requireTrainable({ train }: ResolvedLoadOptions, { folder, parameters }: ModelFolder): void {
+  if (train !== 'full' || parameters <= MAX_FULL_PARAMETERS) return;
+  const millions = (count: number) => `${Math.round(count / 1e6)} million`;
+  const message =
+    `train 'full' takes models of ${millions(MAX_FULL_PARAMETERS)} weights at most, but ${folder} has ` +
+    `${millions(parameters)}; use train: 'lora'`;
+  throw new GrpoError('INVALID_ARGUMENT', 'load', message);
+}
+
 /** Reads and checks everything that a policy needs, and loads it. */
 export async function openFolder(
   folderOrHubId: string,
   loadOptions: LoadOptions | undefined,
   loadCore: () => Promise<NativeCore>,
 ): Promise<PolicyParts> {
-  const options = resolveLoadOptions(loadOptions);
+  const { options, checkpoint } = await applyCheckpoint(loadOptions, resolveLoadOptions(loadOptions));
   const { signal } = options;
   const folder = await resolveModelFolder(folderOrHubId, { revision: options.revision, signal });
   const model = await readModelFolder(folder);
   const tokenizer = await Tokenizer.loadIfPresent(folder);
+  requireTrainable(options, model);
+  const resume = checkpoint === undefined ? undefined : await readResume(checkpoint, model);
   const loaded =
-    options.adapter === undefined ? undefined : await readAdapter(options.adapter, model.config, model.files.length);
+    options.adapter === undefined
+      ? resume?.adapter
+      : await readAdapter(options.adapter, model.config, model.files.length);
+  const added = resume?.files ?? (loaded === undefined ? [] : [loaded.file]);
   const adapter = adapterConfig(options, model, loaded);
   const core = await loadCore();
   if (signal?.aborted) throw new GrpoError('ABORTED', 'load', 'loading was aborted');
   const table = tokenizer?.tokenBytes();
   const { config: sizes } = model;
   const config: NativePolicyConfig = {
-    files: loaded === undefined ? model.files : [...model.files, loaded.file],
+    files: [...model.files, ...added],
     tensors: model.tensors,
     vocabSize: sizes.vocabSize,
     hiddenSize: sizes.hiddenSize,
@@ -89,8 +107,8 @@ export async function openFolder(
     train: options.train,
     lora: nativeLora(adapter, loaded),
     referenceIsBase: options.reference === 'base',
-    resume: undefined,
-    memoryBytes: 0,
+    resume: resume?.native,
+    memoryBytes: options.memoryBytes,
     seed: options.seed,
     strict: options.strict,
     support: options.support === 'all' ? undefined : supportOf(table, sizes.vocabSize),
@@ -107,5 +125,7 @@ export async function openFolder(
     stopIds: stopSet(model, tokenizer),
     adapter,
     baseModel: isFolder ? folder : folderOrHubId,
+    support: options.support,
+    requests: checkpoint?.record.requests ?? 0,
   };
 }

@@ -6,7 +6,9 @@ import { writeAdapter } from '../model/adapter-writer.js';
 import type { ModelFolder } from '../model/folder.js';
 import type { Tokenizer } from '../tokenizer/index.js';
 import { requireArray, toIds } from './arrays.js';
+import { exportMerged } from './export-merged.js';
 import { openFolder } from './open-folder.js';
+import { saveCheckpoint } from './save-checkpoint.js';
 import { resolveLoss } from './loss.js';
 import { callNative } from './native-call.js';
 import { OptionFields } from './option-fields.js';
@@ -14,10 +16,12 @@ import { resolveOptimizer } from './optimizer.js';
 import { PolicySession, type SessionOwner } from './session.js';
 import { packUpdateRows } from './update-rows.js';
 import type {
+  ExportOptions,
   LoadOptions,
   LogprobsOptions,
   NumberArray,
   PolicyLike,
+  SaveCheckpointOptions,
   Session,
   UpdateOptions,
   UpdateStats,
@@ -37,6 +41,9 @@ export interface PolicyParts {
   adapter: AdapterConfig | undefined;
   /** What adapters saved here name as their base. */
   baseModel: string;
+  support: 'tokenizer' | 'all';
+  /** generate calls without a seed before this policy was loaded. */
+  requests: number;
 }
 
 /** A model that samples and is trained: one copy of the base weights, an adapter beside it. */
@@ -45,14 +52,17 @@ export class Policy implements PolicyLike, SessionOwner {
   readonly stopIds: readonly number[];
   readonly core: NativeCore;
   private readonly native: NativePolicy;
-  private requests = 0;
+  private requests: number;
   private isClosed = false;
+  /** Ends with the last update or save that was begun. */
+  private settled: Promise<unknown> = Promise.resolve();
 
   private constructor(private readonly parts: PolicyParts) {
     this.tokenizer = parts.tokenizer;
     this.stopIds = parts.stopIds;
     this.core = parts.core;
     this.native = parts.native;
+    this.requests = parts.requests;
   }
 
   /**
@@ -101,7 +111,9 @@ export class Policy implements PolicyLike, SessionOwner {
 
   /** A seed for a request that gives none: the policy's own, mixed with the number of such requests. */
   nextSeed(): number {
-    return (this.parts.config.seed * 0x9e3779b1 + this.requests++) % Number.MAX_SAFE_INTEGER;
+    // Whole numbers: the product of a large seed leaves the doubles' 53 bits, and the count would be lost in it.
+    const mixed = BigInt(this.parts.config.seed) * 0x9e3779b1n + BigInt(this.requests++);
+    return Number(mixed % BigInt(Number.MAX_SAFE_INTEGER));
   }
 
   /**
@@ -157,9 +169,37 @@ export class Policy implements PolicyLike, SessionOwner {
     for (let b = 0; b + 1 < rows.offsets.length; b++) {
       this.checkRow(rows.ids.subarray(rows.offsets[b], rows.offsets[b + 1]), 'update', `rows[${b}].ids`);
     }
-    return callNative(this.core, options.signal, (cancel) =>
-      this.native.update(rows, loss, optimizer, microBatchTokens, cancel),
+    return this.alone(() =>
+      callNative(this.core, options.signal, (cancel) =>
+        this.native.update(rows, loss, optimizer, microBatchTokens, cancel),
+      ),
     );
+  }
+
+  /**
+   * Saves everything that training needs to go on: `Policy.load(model, { resume: folder })` continues bit for bit. An older
+   * checkpoint of that name is replaced; a crash at any moment leaves a whole one or none.
+   *
+   * @throws GrpoError INVALID_ARGUMENT, INVALID_CHECKPOINT or INVALID_ADAPTER for a state that is not finite, IO_FAILED
+   * @example
+   * await policy.saveCheckpoint('run/step-20', { files: { 'trainer.json': JSON.stringify({ step: 20 }) } });
+   */
+  async saveCheckpoint(folder: string, options?: SaveCheckpointOptions): Promise<void> {
+    this.requireOpen('saveCheckpoint');
+    await this.alone(() =>
+      callNative(this.core, undefined, () => saveCheckpoint(this.parts, folder, this.requests, options)),
+    );
+  }
+
+  /**
+   * Saves a Hugging Face folder that holds base and adapter as one model (or the weights of train: 'full') with tokenizer,
+   * template and generation settings. The folder must be new or empty; the base model is only read.
+   *
+   * @throws GrpoError INVALID_ARGUMENT, INVALID_MODEL for a merged value that is not finite, IO_FAILED
+   */
+  async exportMerged(folder: string, options?: ExportOptions): Promise<void> {
+    this.requireOpen('exportMerged');
+    await this.alone(() => callNative(this.core, undefined, () => exportMerged(this.parts, folder, options)));
   }
 
   /**
@@ -171,7 +211,9 @@ export class Policy implements PolicyLike, SessionOwner {
     this.requireOpen('saveAdapter');
     const { adapter, model, baseModel } = this.parts;
     if (adapter === undefined) {
-      throw new GrpoError('INVALID_ARGUMENT', 'saveAdapter', "the policy has no adapter; load it with train: 'lora'");
+      const instead =
+        this.parts.config.train === 'full' ? 'save its weights with exportMerged' : "load it with train: 'lora'";
+      throw new GrpoError('INVALID_ARGUMENT', 'saveAdapter', `the policy has no adapter; ${instead}`);
     }
     const tensors = await callNative(this.core, undefined, () => this.native.trainable('policy'));
     await writeAdapter(folder, { ...adapter, modelLayers: model.config.layers, baseModel, tensors });
@@ -186,6 +228,13 @@ export class Policy implements PolicyLike, SessionOwner {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** Updates and saves one after the other, so that a save never mixes the weights of two versions. */
+  private alone<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.settled.then(work);
+    this.settled = result.catch(() => undefined);
+    return result;
   }
 
   private requireOpen(operation: string): void {

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "error.h"
+#include "model/memory.h"
 
 namespace grpo {
 namespace {
@@ -58,6 +59,17 @@ LoraConfig lora_config(const Napi::Object& object) {
   return lora;
 }
 
+ResumeConfig resume_config(const Napi::Object& object) {
+  ResumeConfig resume;
+  resume.weights = tensor_table(object.Get("weights").As<Napi::Object>());
+  resume.reference = tensor_table(object.Get("reference").As<Napi::Object>());
+  resume.first_moments = tensor_table(object.Get("firstMoments").As<Napi::Object>());
+  resume.second_moments = tensor_table(object.Get("secondMoments").As<Napi::Object>());
+  resume.steps = integer(object, "steps");
+  resume.weights_version = integer(object, "weightsVersion");
+  return resume;
+}
+
 // One of a few words; the TypeScript side has checked it already.
 template <typename Enum>
 Enum word(const Napi::Object& object, const char* key, std::initializer_list<std::pair<const char*, Enum>> words) {
@@ -96,6 +108,9 @@ PolicyConfig read_policy_config(const Napi::Object& object) {
   config.has_lora = present(object, "lora");
   if (config.has_lora) config.lora = lora_config(object.Get("lora").As<Napi::Object>());
   config.reference_is_base = boolean(object, "referenceIsBase");
+  config.has_resume = present(object, "resume");
+  if (config.has_resume) config.resume = resume_config(object.Get("resume").As<Napi::Object>());
+  config.budget = std::make_shared<MemoryBudget>(integer(object, "memoryBytes"));
   config.seed = static_cast<uint64_t>(integer(object, "seed"));
   config.strict = boolean(object, "strict");
   if (present(object, "support")) config.support = copy<uint8_t, Napi::Uint8Array>(object.Get("support"));
@@ -206,6 +221,14 @@ Which read_which(const Napi::Value& value) {
   return name == "policy" ? Which::kPolicy : name == "reference" ? Which::kReference : Which::kBase;
 }
 
+at::ScalarType read_dtype(const Napi::Value& value) {
+  const std::string name = value.As<Napi::String>().Utf8Value();
+  if (name == "F32") return at::kFloat;
+  if (name == "BF16") return at::kBFloat16;
+  if (name == "F16") return at::kHalf;
+  throw Error("INVALID_ARGUMENT", "dtype", "unknown type " + name);
+}
+
 Napi::Float32Array make_float32(Napi::Env env, const float* data, size_t count) {
   Napi::Float32Array array = Napi::Float32Array::New(env, count);
   std::copy(data, data + count, array.Data());
@@ -246,6 +269,9 @@ Napi::Object make_stats(Napi::Env env, const UpdateStats& stats) {
   object.Set("samplerTrainerGap", optional(stats.has_gap, stats.gap));
   object.Set("seconds", stats.seconds);
   object.Set("peakBytes", static_cast<double>(stats.peak_bytes));
+  object.Set("microBatches", static_cast<double>(stats.micro_batches));
+  object.Set("recomputed", stats.recomputed);
+  object.Set("note", stats.note.empty() ? env.Null() : Napi::Value(Napi::String::New(env, stats.note)));
   return object;
 }
 
@@ -257,16 +283,12 @@ Napi::Value make_error(Napi::Env env, const std::exception_ptr& error) {
     code = e.code();
     operation = e.operation();
     message = e.what();
-  } catch (const c10::OutOfMemoryError& e) {
-    code = "OUT_OF_MEMORY";
-    message = e.what_without_backtrace();
-  } catch (const std::bad_alloc&) {
-    code = "OUT_OF_MEMORY";
-    message = "an allocation failed";
   } catch (const c10::Error& e) {
+    if (is_out_of_memory(e)) code = "OUT_OF_MEMORY";
     message = e.what_without_backtrace();
   } catch (const std::exception& e) {
-    message = e.what();
+    if (is_out_of_memory(e)) code = "OUT_OF_MEMORY";
+    message = is_out_of_memory(e) ? "an allocation failed" : e.what();
   }
   Napi::Object object = Napi::Error::New(env, message).Value();
   object.Set("code", code);

@@ -22,6 +22,7 @@ std::vector<UpdateRow> read_update_rows(const Napi::Object& object);
 std::vector<std::vector<int64_t>> read_rows(const Napi::Object& object);
 std::vector<int64_t> read_ids(const Napi::Value& value);
 Which read_which(const Napi::Value& value);
+at::ScalarType read_dtype(const Napi::Value& value);
 
 Napi::Object make_turn(Napi::Env env, const TurnResult& turn);
 Napi::Object make_stats(Napi::Env env, const UpdateStats& stats);

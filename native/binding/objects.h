@@ -54,6 +54,9 @@ class PolicyObject : public Napi::ObjectWrap<PolicyObject> {
   Napi::Value logprobs(const Napi::CallbackInfo& info);
   Napi::Value update(const Napi::CallbackInfo& info);
   Napi::Value trainable(const Napi::CallbackInfo& info);
+  Napi::Value training_state(const Napi::CallbackInfo& info);
+  Napi::Value read_trained(const Napi::CallbackInfo& info);
+  Napi::Value merged(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
   Napi::Value version(const Napi::CallbackInfo& info);
   Napi::Value weight_bytes(const Napi::CallbackInfo& info);

@@ -49,6 +49,7 @@ void PolicyHost::run(State& state, const std::atomic<bool>& stopping, const Load
   try {
     core = load();
     state.weight_bytes = core->model.weight_bytes();
+    state.version = core->model.version();
     loaded(nullptr);
   } catch (...) {
     loaded(std::current_exception());

@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include "binding/convert.h"
 #include "binding/objects.h"
+#include "error.h"
 
 namespace grpo {
 namespace {
@@ -10,6 +13,12 @@ std::vector<float> joined(const std::vector<std::vector<float>>& rows) {
   return all;
 }
 
+Napi::Array make_shape(Napi::Env env, at::IntArrayRef sizes) {
+  Napi::Array shape = Napi::Array::New(env, sizes.size());
+  for (uint32_t d = 0; d < sizes.size(); ++d) shape.Set(d, static_cast<double>(sizes[d]));
+  return shape;
+}
+
 }  // namespace
 
 void PolicyObject::define(Napi::Env env, AddonData& data) {
@@ -18,6 +27,9 @@ void PolicyObject::define(Napi::Env env, AddonData& data) {
                                               InstanceMethod<&PolicyObject::logprobs>("logprobs"),
                                               InstanceMethod<&PolicyObject::update>("update"),
                                               InstanceMethod<&PolicyObject::trainable>("trainable"),
+                                              InstanceMethod<&PolicyObject::training_state>("trainingState"),
+                                              InstanceMethod<&PolicyObject::read_trained>("readTrained"),
+                                              InstanceMethod<&PolicyObject::merged>("merged"),
                                               InstanceMethod<&PolicyObject::close>("close"),
                                               InstanceAccessor<&PolicyObject::version>("weightsVersion"),
                                               InstanceAccessor<&PolicyObject::weight_bytes>("weightBytes")}));
@@ -74,14 +86,78 @@ Napi::Value PolicyObject::trainable(const Napi::CallbackInfo& info) {
       for (uint32_t i = 0; i < tensors.size(); ++i) {
         const auto& [name, tensor] = tensors[i];
         Napi::Object item = Napi::Object::New(env);
-        Napi::Array shape = Napi::Array::New(env);
-        for (int64_t d = 0; d < tensor.dim(); ++d) shape.Set(static_cast<uint32_t>(d), static_cast<double>(tensor.size(d)));
         item.Set("name", name);
-        item.Set("shape", shape);
+        item.Set("shape", make_shape(env, tensor.sizes()));
         item.Set("data", make_float32(env, tensor.const_data_ptr<float>(), static_cast<size_t>(tensor.numel())));
         list.Set(i, item);
       }
       return list;
+    });
+  });
+}
+
+// () -> { steps, weightsVersion, tensors: [{ name, shape, hasMoments }] } of what is trained; no numbers are copied.
+Napi::Value PolicyObject::training_state(const Napi::CallbackInfo& info) {
+  struct Entry {
+    std::string name;
+    std::vector<int64_t> shape;
+    bool has_moments;
+  };
+  return host_->call(info.Env(), [](PolicyHost::Core& core, const PendingPtr& pending) {
+    std::vector<Entry> entries;
+    for (const Parameter& p : core.model.parameters()) {
+      entries.push_back({p.name, p.value.sizes().vec(), p.first_moment.defined()});
+    }
+    const int64_t steps = core.model.optimizer().steps(), version = core.model.version();
+    pending->resolve([entries, steps, version](Napi::Env env) -> Napi::Value {
+      Napi::Array tensors = Napi::Array::New(env, entries.size());
+      for (uint32_t i = 0; i < entries.size(); ++i) {
+        Napi::Object item = Napi::Object::New(env);
+        item.Set("name", entries[i].name);
+        item.Set("shape", make_shape(env, entries[i].shape));
+        item.Set("hasMoments", entries[i].has_moments);
+        tensors.Set(i, item);
+      }
+      Napi::Object state = Napi::Object::New(env);
+      state.Set("steps", static_cast<double>(steps));
+      state.Set("weightsVersion", static_cast<double>(version));
+      state.Set("tensors", tensors);
+      return state;
+    });
+  });
+}
+
+// (what, name) -> Float32Array: one trained tensor or one of its moments, so that a save never holds them all twice.
+Napi::Value PolicyObject::read_trained(const Napi::CallbackInfo& info) {
+  const std::string what = info[0].As<Napi::String>().Utf8Value(), name = info[1].As<Napi::String>().Utf8Value();
+  return host_->call(info.Env(), [what, name](PolicyHost::Core& core, const PendingPtr& pending) {
+    for (const Parameter& p : core.model.parameters()) {
+      if (p.name != name) continue;
+      const at::Tensor& found = what == "value" ? p.value : what == "firstMoment" ? p.first_moment : p.second_moment;
+      if (!found.defined()) break;
+      const at::Tensor copy = found.detach().contiguous().clone();
+      pending->resolve([copy](Napi::Env env) -> Napi::Value {
+        return make_float32(env, copy.const_data_ptr<float>(), static_cast<size_t>(copy.numel()));
+      });
+      return;
+    }
+    throw Error("INTERNAL", "save", "there is no " + what + " of " + name);
+  });
+}
+
+// (name, dtype) -> Uint8Array: one weight with the adapter merged in, as a file stores it.
+Napi::Value PolicyObject::merged(const Napi::CallbackInfo& info) {
+  const std::string name = info[0].As<Napi::String>().Utf8Value();
+  const at::ScalarType type = read_dtype(info[1]);
+  return host_->call(info.Env(), [name, type](PolicyHost::Core& core, const PendingPtr& pending) {
+    at::Tensor tensor = core.model.merged(name, type);
+    // A trained tensor of that type is the weight itself, which the next update changes.
+    if (core.model.config().train == Train::kFull) tensor = tensor.clone();
+    pending->resolve([tensor](Napi::Env env) -> Napi::Value {
+      const auto* data = static_cast<const uint8_t*>(tensor.const_data_ptr());
+      Napi::Uint8Array bytes = Napi::Uint8Array::New(env, tensor.nbytes());
+      std::copy(data, data + tensor.nbytes(), bytes.Data());
+      return bytes;
     });
   });
 }

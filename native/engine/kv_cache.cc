@@ -2,19 +2,19 @@
 
 #include <cstring>
 
-#include "model/memory.h"
-
 namespace grpo {
 
 PagePool::PagePool(const PolicyConfig& config)
-    : value_offset_(config.key_value_heads * kPageTokens * config.head_dim),
+    : budget_(config.budget),
+      value_offset_(config.key_value_heads * kPageTokens * config.head_dim),
       page_elements_(config.layers * 2 * value_offset_),
       item_(config.bfloat16 ? 2 : 4) {}
 
 char* PagePool::take() {
   if (free_.empty()) {
-    const int64_t bytes = kSlabPages * page_elements_ * item_;
-    require_memory("generate", bytes, "more room for keys and values");
+    const int64_t bytes = slab_bytes();
+    budget_->require("generate", bytes, "more room for keys and values");
+    budget_->hold(bytes);
     at::Tensor slab = at::empty({bytes}, at::kByte);
     char* data = static_cast<char*>(slab.data_ptr());
     for (int64_t i = kSlabPages - 1; i >= 0; --i) free_.push_back(data + i * page_elements_ * item_);
@@ -27,6 +27,7 @@ char* PagePool::take() {
 
 void PagePool::trim() {
   if (free_pages() != pages()) return;
+  budget_->release(slab_bytes() * static_cast<int64_t>(slabs_.size()));
   free_.clear();
   slabs_.clear();
 }

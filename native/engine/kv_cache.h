@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/config.h"
+#include "model/memory.h"
 #include "tensor.h"
 
 namespace grpo {
@@ -14,6 +15,7 @@ inline constexpr int64_t kPageTokens = 16;
 class PagePool {
  public:
   explicit PagePool(const PolicyConfig& config);
+  ~PagePool() { budget_->release(slab_bytes() * static_cast<int64_t>(slabs_.size())); }
   int64_t page_elements() const { return page_elements_; }
   int64_t item_bytes() const { return item_; }
   // Elements from a page's start to a layer's keys; its values follow after value_offset() elements.
@@ -29,6 +31,8 @@ class PagePool {
 
  private:
   static constexpr int64_t kSlabPages = 32;
+  int64_t slab_bytes() const { return kSlabPages * page_elements_ * item_; }
+  std::shared_ptr<MemoryBudget> budget_;
   int64_t value_offset_;
   int64_t page_elements_;
   int64_t item_;

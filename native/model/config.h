@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -31,6 +32,17 @@ struct LoraConfig {
   TensorTable tensors;  // empty: a new adapter
 };
 
+// What a checkpoint brings back beside the adapter, all float32 and by canonical name.
+struct ResumeConfig {
+  TensorTable weights;    // train 'full'
+  TensorTable reference;  // adapter that KL pulls to; empty: the base
+  TensorTable first_moments, second_moments;
+  int64_t steps = 0;
+  int64_t weights_version = 0;
+};
+
+class MemoryBudget;
+
 enum class Train { kLora, kFull, kNone };
 
 struct PolicyConfig {
@@ -48,6 +60,9 @@ struct PolicyConfig {
   bool has_lora = false;
   LoraConfig lora;
   bool reference_is_base = false;
+  bool has_resume = false;
+  ResumeConfig resume;
+  std::shared_ptr<MemoryBudget> budget;  // never null
   uint64_t seed = 42;
   bool strict = false;
   std::vector<uint8_t> support;      // (V), empty = all

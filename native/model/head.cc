@@ -35,6 +35,12 @@ at::Tensor Head::logits(const at::Tensor& hidden) const {
   return out;
 }
 
+int64_t score_bytes(int64_t vocabulary, int64_t n) {
+  // Logits, log-probs, probabilities, their gradient and one product or narrow copy of it.
+  constexpr int64_t kCopies = 5;
+  return kCopies * 4 * std::min(n * vocabulary, std::max(kChunkElements, vocabulary));
+}
+
 Scores score(const Head& head, const at::Tensor& hidden, const std::vector<int64_t>& targets,
              const std::vector<float>& temperatures, bool with_entropies, const Cancel& cancel, const char* operation) {
   const c10::NoGradGuard no_grad;

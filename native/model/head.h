@@ -26,6 +26,9 @@ struct Scores {
   std::vector<float> entropies;  // (n) nats, empty unless asked for
 };
 
+// Bytes of logits and their derivatives that exist at once while n positions are scored with gradients.
+int64_t score_bytes(int64_t vocabulary, int64_t n);
+
 //   hidden       (n, C) compute type
 //   targets      (n) ids
 //   temperatures (n)

@@ -25,7 +25,7 @@ LoraSet LoraSet::frozen_copy() const {
   return copy;
 }
 
-LoraSet make_lora(const PolicyConfig& config, const Weights& weights) {
+LoraSet make_lora(const PolicyConfig& config, const TensorTable& tensors, const Weights& weights) {
   const LoraConfig& lora = config.lora;
   LoraSet set;
   set.scaling = lora.scaling;
@@ -40,7 +40,7 @@ LoraSet make_lora(const PolicyConfig& config, const Weights& weights) {
       const at::Tensor& weight = weights.blocks.at(static_cast<size_t>(l)).projections[p].weight;
       LoraPair& pair = set.blocks[static_cast<size_t>(l)][p];
       const std::string name = "layers." + std::to_string(l) + "." + module;
-      if (lora.tensors.empty()) {
+      if (tensors.empty()) {
         pair.a = at::empty({lora.rank, weight.size(1)}, at::kFloat);
         // Kaiming-uniform with a = sqrt(5): bound = 1 / sqrt(fan in).
         const double bound = 1 / std::sqrt(static_cast<double>(weight.size(1)));
@@ -52,8 +52,8 @@ LoraSet make_lora(const PolicyConfig& config, const Weights& weights) {
         pair.b = at::zeros({weight.size(0), lora.rank}, at::kFloat);
         continue;
       }
-      const auto a = lora.tensors.find(name + ".lora_A"), b = lora.tensors.find(name + ".lora_B");
-      if (a == lora.tensors.end() || b == lora.tensors.end()) {
+      const auto a = tensors.find(name + ".lora_A"), b = tensors.find(name + ".lora_B");
+      if (a == tensors.end() || b == tensors.end()) {
         throw Error("INVALID_ADAPTER", "load", "the adapter has no tensors for " + name);
       }
       pair.a = load_float32(config.files, a->second, a->first);

@@ -27,7 +27,7 @@ struct LoraSet {
   LoraSet frozen_copy() const;
 };
 
-// A new adapter (A Kaiming-uniform as in PEFT, B zero, from the seed), or the one whose tensors the config names.
-LoraSet make_lora(const PolicyConfig& config, const Weights& weights);
+// A new adapter (A Kaiming-uniform as in PEFT, B zero, from the seed), or the one whose tensors are named.
+LoraSet make_lora(const PolicyConfig& config, const TensorTable& tensors, const Weights& weights);
 
 }  // namespace grpo

@@ -1,11 +1,13 @@
 #include "model/memory.h"
 
+#include <c10/util/Exception.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <limits>
+#include <new>
 #include <string>
 
 #include "error.h"
@@ -42,8 +44,6 @@ int64_t address_space_left() {
   return std::max<int64_t>(0, static_cast<int64_t>(limit.rlim_cur) - std::max<int64_t>(used, 0));
 }
 
-std::string megabytes(int64_t bytes) { return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MB"; }
-
 }  // namespace
 
 int64_t available_memory() {
@@ -63,6 +63,31 @@ void require_memory(const char* operation, int64_t bytes, const char* what) {
               std::string(what) + " would take " + megabytes(bytes) + ", but only " + megabytes(available) +
                   " of memory are free; use a smaller model, shorter rows or fewer at once");
 }
+
+int64_t MemoryBudget::left() const { return limited() ? std::max<int64_t>(0, limit_ - held_) : kUnlimited; }
+
+void MemoryBudget::require_limit(const char* operation, int64_t bytes, const char* what) const {
+  if (bytes <= left()) return;
+  throw Error("OUT_OF_MEMORY", operation,
+              std::string(what) + " would take " + megabytes(bytes) + ", but only " + megabytes(left()) + " of the " +
+                  megabytes(limit_) + " that memoryBytes allows are left; raise it, or use a smaller model, shorter rows or " +
+                  "fewer at once");
+}
+
+void MemoryBudget::require(const char* operation, int64_t bytes, const char* what) const {
+  require_limit(operation, bytes, what);
+  require_memory(operation, bytes, what);
+}
+
+bool is_out_of_memory(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr) return true;
+  // The CPU allocator throws a plain error; its own name is all that tells it apart.
+  const auto* plain = dynamic_cast<const c10::Error*>(&error);
+  return plain != nullptr && std::string(plain->what_without_backtrace()).find("DefaultCPUAllocator") != std::string::npos;
+}
+
+std::string megabytes(int64_t bytes) { return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MB"; }
 
 int64_t peak_resident_bytes() {
   const int64_t peak = proc_field("/proc/self/status", "VmHWM:");

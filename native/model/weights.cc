@@ -130,7 +130,7 @@ Weights load_weights(const PolicyConfig& config, const std::function<void(int64_
       converted += static_cast<int64_t>(entry.bytes / c10::elementSize(type) * c10::elementSize(compute));
     }
   }
-  require_memory("load", converted, "the converted weights");
+  config.budget->require("load", converted, "the converted weights");
 
   Mappings mappings;
   for (const WeightFile& file : config.files) mappings.push_back(std::make_shared<Mapping>(file));

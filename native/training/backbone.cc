@@ -2,6 +2,18 @@
 
 namespace grpo {
 
+at::Tensor hidden_without_graph(const Decoder& decoder, const View& view, const Packed& packed, const Cancel& cancel) {
+  const c10::NoGradGuard no_grad;
+  const Rotary rotary = decoder.rotary(row_positions(packed.offsets));
+  const Attend attend = attend_rows(packed.offsets);
+  at::Tensor h = decoder.embed(view, packed.ids);
+  for (int64_t l = 0; l < decoder.config().layers; ++l) {
+    cancel.check("update");
+    h = decoder.block(view, l, h, rotary, attend);
+  }
+  return decoder.finish(view, h);
+}
+
 Backbone::Backbone(const Decoder& decoder, const View& view, const Packed& packed, bool recompute, const Cancel& cancel)
     : decoder_(decoder),
       view_(view),

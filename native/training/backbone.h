@@ -13,6 +13,10 @@ struct Packed {
   std::vector<int64_t> offsets;  // (B + 1)
 };
 
+// What Backbone::hidden() would be, bit for bit, keeping nothing: a reference with the policy's weights then has KL 0 exactly,
+// which the fused steps of Decoder::forward do not promise. (N, C) compute type.
+at::Tensor hidden_without_graph(const Decoder& decoder, const View& view, const Packed& packed, const Cancel& cancel);
+
 // The blocks of a model with what backward needs: the whole graph, or only the input of each block (recompute), from
 // which backward builds one block's graph at a time. Chen et al. 2016, "Training deep nets with sublinear memory cost".
 class Backbone {

@@ -29,12 +29,20 @@ class Model {
   AdamW& optimizer() { return optimizer_; }
   // Trainable tensors of the policy, or their frozen counterparts of the reference (empty when it is the base).
   std::vector<std::pair<std::string, at::Tensor>> trainable(Which which);
+  // One weight as it would be stored without this package: the trained tensor itself, or file + scaling * B A computed in
+  // float32 from the untouched file. Rounded to `type`; throws INVALID_MODEL when a value is not finite then.
+  at::Tensor merged(const std::string& name, at::ScalarType type);
   int64_t weight_bytes() const { return weight_bytes_; }
+  // Float32 bytes of everything that is trained, once.
+  int64_t trained_bytes() const;
   int64_t version() const { return version_; }
   void next_version() { ++version_; }
   bool trains() const { return !parameters_.empty(); }
 
  private:
+  void make_full();
+  void restore();
+
   PolicyConfig config_;
   Decoder decoder_;
   Weights base_;

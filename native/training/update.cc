@@ -4,18 +4,20 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "kernels/philox.h"
 #include "model/memory.h"
 #include "training/backbone.h"
+#include "training/micro_batches.h"
 
 namespace grpo {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Share of the free memory that a micro-batch's graph may take before blocks are recomputed instead.
-constexpr double kGraphShare = 0.5;
+// Squares of larger gradients leave float32, and the second moment would be infinite for good.
+constexpr double kLargestNorm = 1e18;
 
 Packed pack(const std::vector<const UpdateRow*>& rows) {
   Packed packed;
@@ -71,7 +73,7 @@ class Update {
   Update(Model& model, const LossOptions& loss, const Denominators& denominators, const Cancel& cancel)
       : model_(model), loss_(loss), denominators_(denominators), cancel_(cancel) {}
 
-  void micro_batch(const std::vector<const UpdateRow*>& rows, uint64_t dropout_key) {
+  void micro_batch(const std::vector<const UpdateRow*>& rows, bool recompute, uint64_t dropout_key) {
     const Packed packed = pack(rows);
     const Positions positions = trained_positions(rows, packed.offsets);
     const at::Tensor index = to_tensor(positions.at);
@@ -80,12 +82,6 @@ class Update {
     View view = model_.view(Which::kPolicy);
     if (view.lora != nullptr) view.dropout = view.lora->dropout;
     view.dropout_key = dropout_key;
-    const int64_t tokens = packed.offsets.back();
-    const int64_t whole = Backbone::graph_bytes(model_.config(), tokens, false);
-    const bool recompute = static_cast<double>(whole) > kGraphShare * static_cast<double>(available_memory());
-    if (recompute) {
-      require_memory("update", Backbone::graph_bytes(model_.config(), tokens, true), "a micro-batch of this update");
-    }
     Backbone backbone(model_.decoder(), view, packed, recompute, cancel_);
     const at::Tensor hidden = backbone.hidden().index_select(0, index);
     const Head head = model_.head(Which::kPolicy, false);
@@ -131,10 +127,7 @@ class Update {
   std::vector<float> reference_logprobs(const Packed& packed, const Positions& positions, const at::Tensor& index) {
     if (loss_.kl_coefficient == 0) return {};
     const at::Tensor hidden =
-        model_.decoder()
-            .forward(model_.view(Which::kReference), packed.ids, row_positions(packed.offsets), attend_rows(packed.offsets),
-                     cancel_, "update")
-            .index_select(0, index);
+        hidden_without_graph(model_.decoder(), model_.view(Which::kReference), packed, cancel_).index_select(0, index);
     return score(model_.head(Which::kReference, false), hidden, positions.targets, positions.temperatures, false, cancel_,
                  "update")
         .logprobs;
@@ -186,11 +179,11 @@ class GradientScope {
  public:
   explicit GradientScope(std::vector<Parameter>& parameters) : parameters_(parameters) { clear(); }
   ~GradientScope() { clear(); }
-
- private:
   void clear() {
     for (Parameter& parameter : parameters_) parameter.value.mutable_grad() = at::Tensor();
   }
+
+ private:
   std::vector<Parameter>& parameters_;
 };
 
@@ -207,12 +200,53 @@ void check_rows(const Model& model, const std::vector<UpdateRow>& rows) {
   }
 }
 
+// All rows once. False when an allocation failed and limits have been made smaller: start again.
+bool run_micro_batches(Model& model, Update& run, const std::vector<const UpdateRow*>& rows, MicroBatchLimits& limits,
+                       UpdateStats& stats) {
+  std::vector<int64_t> lengths;
+  for (const UpdateRow* row : rows) lengths.push_back(static_cast<int64_t>(row->ids.size()));
+  const Philox keys(model.config().seed, 0xD0);
+  const uint64_t step = static_cast<uint64_t>(model.optimizer().steps()) << 24;
+  stats.micro_batches = 0;
+  int64_t largest = 0;
+  bool reduced = false;
+  for (size_t begin = 0; begin < rows.size();) {
+    const MicroBatch batch = next_micro_batch(model, lengths, begin, limits);
+    try {
+      run.micro_batch({rows.begin() + static_cast<int64_t>(batch.begin), rows.begin() + static_cast<int64_t>(batch.end)},
+                      batch.recompute, keys.bits(step + begin));
+    } catch (const std::exception& error) {
+      if (!is_out_of_memory(error)) throw;
+      if (batch.end - batch.begin == 1 && batch.recompute) {
+        throw Error("OUT_OF_MEMORY", "update",
+                    "a row of " + std::to_string(batch.tokens) + " tokens, alone and with recomputation, does not fit: an " +
+                        "allocation failed with " + megabytes(available_memory()) + " free; use shorter rows or a smaller model");
+      }
+      limits.tokens = batch.end - batch.begin == 1 ? batch.tokens : batch.tokens / 2;
+      limits.recompute = limits.recompute || batch.end - batch.begin == 1;
+      stats.note = "an allocation failed, so micro-batches were halved to " + std::to_string(limits.tokens) + " tokens" +
+                   (limits.recompute ? " and blocks recomputed" : "");
+      return false;
+    }
+    ++stats.micro_batches;
+    stats.recomputed = stats.recomputed || batch.recompute;
+    reduced = reduced || batch.reduced;
+    largest = std::max(largest, batch.tokens);
+    begin = batch.end;
+  }
+  if (reduced && stats.note.empty()) {
+    stats.note = "memory allows micro-batches of " + std::to_string(largest) + " tokens (" + std::to_string(limits.tokens) +
+                 " were asked for)" + (stats.recomputed ? ", blocks recomputed in backward" : "");
+  }
+  return true;
+}
+
 }  // namespace
 
 UpdateStats update(Model& model, const std::vector<UpdateRow>& rows, const LossOptions& loss, const OptimizerOptions& optimizer,
                    int64_t micro_batch_tokens, const Cancel& cancel) {
   if (!model.trains()) {
-    throw Error("INVALID_ARGUMENT", "update", "this policy was loaded with train: 'none'; load it with train: 'lora'");
+    throw Error("INVALID_ARGUMENT", "update", "this policy was loaded with train: 'none'; load it with train: 'lora' or 'full'");
   }
   check_rows(model, rows);
   const auto start = Clock::now();
@@ -225,24 +259,19 @@ UpdateStats update(Model& model, const std::vector<UpdateRow>& rows, const LossO
     if (denominators.tokens > before) trained.push_back(&row);
   }
 
-  const GradientScope gradients(model.parameters());
-  Update run(model, loss, denominators, cancel);
-  const Philox keys(model.config().seed, 0xD0);
-  for (size_t begin = 0; begin < trained.size();) {
-    size_t end = begin;
-    int64_t tokens = 0;
-    while (end < trained.size() && (end == begin || tokens + static_cast<int64_t>(trained[end]->ids.size()) <= micro_batch_tokens)) {
-      tokens += static_cast<int64_t>(trained[end++]->ids.size());
-    }
-    run.micro_batch({trained.begin() + static_cast<int64_t>(begin), trained.begin() + static_cast<int64_t>(end)},
-                    keys.bits((static_cast<uint64_t>(model.optimizer().steps()) << 24) + begin));
-    begin = end;
+  UpdateStats stats;
+  GradientScope gradients(model.parameters());
+  MicroBatchLimits limits{micro_batch_tokens, false};
+  std::optional<Update> run;
+  for (bool done = false; !done;) {
+    gradients.clear();
+    run.emplace(model, loss, denominators, cancel);
+    done = run_micro_batches(model, *run, trained, limits, stats);
   }
-  run.finish();
+  run->finish();
   cancel.check("update");
 
-  UpdateStats stats;
-  const LossSums& sums = run.sums();
+  const LossSums& sums = run->sums();
   const double tokens = std::max(denominators.tokens, 1.0);
   stats.loss = sums.loss;
   stats.has_kl = loss.kl_coefficient != 0;
@@ -252,15 +281,17 @@ UpdateStats update(Model& model, const std::vector<UpdateRow>& rows, const LossO
   stats.ratio_max = sums.ratio_max;
   stats.tokens = static_cast<int64_t>(denominators.tokens);
   stats.rows = static_cast<int64_t>(denominators.rows);
-  stats.has_gap = run.gap_count > 0;
-  stats.gap = stats.has_gap ? run.gap_sum / static_cast<double>(run.gap_count) : 0;
+  stats.has_gap = run->gap_count > 0;
+  stats.gap = stats.has_gap ? run->gap_sum / static_cast<double>(run->gap_count) : 0;
   stats.grad_norm = gradient_norm(model.parameters());
   if (trained.empty()) {
     stats.skipped = "no row has a token with mask 1";
-  } else if (!run.is_finite()) {
+  } else if (!run->is_finite()) {
     stats.skipped = "the loss is not finite";
   } else if (!std::isfinite(stats.grad_norm)) {
     stats.skipped = "the gradient is not finite";
+  } else if (std::min(stats.grad_norm, optimizer.max_grad_norm) > kLargestNorm) {
+    stats.skipped = "the gradient is too large for float32 moments; set maxGradNorm";
   } else {
     model.optimizer().step(model.parameters(), stats.grad_norm, optimizer);
     model.next_version();

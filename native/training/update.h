@@ -29,10 +29,15 @@ struct UpdateStats {
   double gap = 0;
   double seconds = 0;
   int64_t peak_bytes = 0;
+  int64_t micro_batches = 0;
+  bool recomputed = false;
+  std::string note;  // empty, or how memory changed the micro-batches
 };
 
 // One optimizer step over all rows: micro-batches of at most micro_batch_tokens tokens (a longer row goes alone), every
-// one divided by the denominators of the whole. Nothing changes when it throws or when the step is skipped.
+// one divided by the denominators of the whole. Where memory is short they are made smaller, or recomputed, and a note says
+// so; an allocation that fails starts the update again with half the tokens. Nothing changes when it throws or when the
+// step is skipped.
 UpdateStats update(Model& model, const std::vector<UpdateRow>& rows, const LossOptions& loss, const OptimizerOptions& optimizer,
                    int64_t micro_batch_tokens, const Cancel& cancel);
 

@@ -9,8 +9,10 @@ test('no options give the documented defaults', () => {
     device: 'cpu',
     dtype: 'auto',
     train: 'lora',
-    lora: { rank: 16, alpha: 32, dropout: 0, targetModules: ['q_proj', 'v_proj'] },
+    lora: { rank: 16, alpha: 32, dropout: 0, targetModules: ['q_proj', 'v_proj'], rankStabilised: false },
     adapter: undefined,
+    resume: undefined,
+    memoryBytes: 0,
     reference: 'start',
     maxContext: undefined,
     seed: 42,
@@ -22,7 +24,13 @@ test('no options give the documented defaults', () => {
 });
 
 test('given options replace the defaults, target modules come in model order and once', () => {
-  const lora = { rank: 4, alpha: 8, dropout: 0.1, targetModules: ['up_proj', 'k_proj', 'up_proj'] };
+  const lora = {
+    rank: 4,
+    alpha: 8,
+    dropout: 0.1,
+    targetModules: ['up_proj', 'k_proj', 'up_proj'],
+    rankStabilised: true,
+  };
   const { signal } = new AbortController();
   const resolved = resolveLoadOptions({ lora, device: 'cpu', maxContext: 2048, seed: 0, revision: 'v1', signal });
   assert.equal(resolved.lora, { ...lora, targetModules: ['k_proj', 'up_proj'] });
@@ -35,6 +43,11 @@ test('an adapter folder or nothing to train leave no fresh LoRA', () => {
   assert.is(resolveLoadOptions({ adapter: 'folder' }).adapter, 'folder');
   assert.is(resolveLoadOptions({ train: 'none' }).lora, undefined);
   assert.is(resolveLoadOptions({ train: 'none', adapter: 'folder' }).train, 'none');
+});
+
+test('train full computes in float32 and has no adapter', () => {
+  const { dtype, lora, train } = resolveLoadOptions({ train: 'full' });
+  assert.equal([dtype, lora, train], ['float32', undefined, 'full']);
 });
 
 test('strict computes in float32', () => {
@@ -70,7 +83,15 @@ const REFUSED: [unknown, RegExp][] = [
   [{ lora: 16 }, /lora must be an object, got 16/],
   [{ train: 'none', lora: { rank: 4 } }, /lora does not apply: it needs train 'lora'/],
   [{ adapter: 'folder', lora: { rank: 4 } }, /lora does not apply: it needs no adapter/],
-  [{ train: 'full' }, /train 'full' is not available in this version/],
+  [{ train: 'full', dtype: 'bfloat16' }, /train 'full' computes in float32/],
+  [{ train: 'full', lora: { rank: 4 } }, /lora does not apply: it needs train 'lora'/],
+  [
+    { train: 'full', adapter: 'folder' },
+    /adapter does not apply: it needs train 'lora' or 'none'; merge .* exportMerged/,
+  ],
+  [{ resume: 'folder', adapter: 'other' }, /adapter does not apply: it needs no resume/],
+  [{ lora: { rankStabilised: 1 } }, /lora\.rankStabilised must be true or false, got 1/],
+  [{ memoryBytes: 0 }, /memoryBytes must be a whole number >= 1, got 0/],
   [{ train: 'qlora' }, /train must be one of "lora", "full", "none", got "qlora"/],
   [{ device: 'cuda' }, /device "cuda" is not available: this version runs on the CPU/],
   [{ device: 'cuda:1' }, /device "cuda:1" is not available/],
