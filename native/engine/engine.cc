@@ -245,7 +245,7 @@ Attend Engine::attend_pages(const std::vector<Piece>& pieces) {
       const KvCache& cache = piece.sequence->cache;
       const int64_t first = cache.length();
       write_pages(cache, *pool_, layer, first, piece.count, row, k, v);
-      if (piece.count >= kDenseQueries) {
+      if (piece.count >= kDenseQueries && !config.strict) {
         const int64_t length = first + piece.count;
         out.narrow(0, row, piece.count)
             .copy_(dense_attention(q.narrow(0, row, piece.count), gather_pages(cache, *pool_, layer, length, false, k),

@@ -117,12 +117,12 @@ at::Tensor Decoder::forward(const View& view, const at::Tensor& ids, const std::
                             const Attend& attend, const Cancel& cancel, const char* operation) const {
   const c10::NoGradGuard no_grad;
   const Rotary tables = rotary(positions);
-  at::Tensor h = embed(view, ids);
+  at::Tensor h = embed(view, ids).contiguous();
   for (int64_t l = 0; l < config_.layers; ++l) {
     cancel.check(operation);
-    h = block(view, l, h, tables, attend);
+    infer(view, l, h, tables, attend);
   }
-  return finish(view, h);
+  return infer_norm(h, view.weights->norm);
 }
 
 }  // namespace grpo

@@ -50,6 +50,11 @@ class Decoder {
   const PolicyConfig& config() const { return config_; }
 
  private:
+  // One block without a graph, in fused steps: adds to h in place.
+  void infer(const View& view, int64_t layer, at::Tensor& h, const Rotary& rotary, const Attend& attend) const;
+  at::Tensor infer_linear(const View& view, int64_t layer, Projection projection, const at::Tensor& x) const;
+  at::Tensor infer_norm(const at::Tensor& x, const at::Tensor& weight) const;
+  void infer_rotate(at::Tensor& x, const Rotary& rotary) const;
   at::Tensor linear(const View& view, int64_t layer, Projection projection, const at::Tensor& x) const;
   at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight) const;
   at::Tensor rotate(const at::Tensor& x, const Rotary& rotary) const;
@@ -64,6 +69,10 @@ Attend attend_rows(std::vector<int64_t> offsets);
 
 // 0, 1, ... of each row.
 std::vector<int64_t> row_positions(const std::vector<int64_t>& offsets);
+
+// x (M, K) times weight (N, K) transposed, plus bias: without a graph, by this package's own product where that is faster
+// or, when strict, always. Results of few rows do not depend on how many there are.
+at::Tensor infer_product(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, bool strict);
 
 // Copies numbers into a tensor of their own.
 at::Tensor to_tensor(const std::vector<int64_t>& values);

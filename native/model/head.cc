@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kernels/cpu/softmax.h"
+#include "model/decoder.h"
 
 namespace grpo {
 namespace {
@@ -30,7 +31,7 @@ bool plain(const std::vector<float>& temperatures, int64_t begin, int64_t count)
 }  // namespace
 
 at::Tensor Head::logits(const at::Tensor& hidden) const {
-  at::Tensor out = at::linear(hidden, weight).to(at::kFloat);
+  at::Tensor out = infer_product(hidden, weight, {}, strict).to(at::kFloat);
   if (excluded.defined()) out.index_fill_(1, excluded, kExcluded);
   return out;
 }

@@ -14,6 +14,7 @@ struct Head {
   at::Tensor weight;
   at::Tensor excluded;
   std::vector<uint8_t> support;  // (V) 1 = allowed, empty = all
+  bool strict = false;           // batch-invariant products
 
   // Logits of hidden (n, C) in float32, excluded ids at a large negative number.
   at::Tensor logits(const at::Tensor& hidden) const;

@@ -3,28 +3,13 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
+#include "kernels/cpu/bfloat16_bits.h"
 #include "kernels/cpu/vector_math.h"
 
 namespace grpo {
 namespace {
-
-__attribute__((always_inline)) inline float widen(float x) { return x; }
-__attribute__((always_inline)) inline float widen(uint16_t bits) {
-  const uint32_t wide = static_cast<uint32_t>(bits) << 16;
-  float x;
-  std::memcpy(&x, &wide, sizeof x);
-  return x;
-}
-
-inline void narrow(float x, float* out) { *out = x; }
-inline void narrow(float x, uint16_t* out) {
-  uint32_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  *out = static_cast<uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);  // round to nearest even
-}
 
 constexpr int kLanes = 16;
 

@@ -25,15 +25,15 @@ GRPO_MULTIVERSION float largest(const float* z, int64_t n) {
 }
 
 GRPO_MULTIVERSION void block_sums(const float* z, int64_t n, float top, float inverse, float* sum, float* moment) {
+  float x[kBlock], e[kBlock];
+  for (int64_t i = 0; i < n; ++i) x[i] = (z[i] - top) * inverse;
+  for (int64_t i = 0; i < n; ++i) e[i] = fast_exp(x[i]);
+  // Lanes keep the order of additions fixed, and let the loop become vector code.
   float sums[kLanes] = {}, moments[kLanes] = {};
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    for (int j = 0; j < kLanes; ++j) {
-      const float x = (z[i + j] - top) * inverse;
-      const float e = fast_exp(x);
-      sums[j] += e;
-      moments[j] += e == 0.0F ? 0.0F : e * x;
-    }
+    for (int j = 0; j < kLanes; ++j) sums[j] += e[i + j];
+    for (int j = 0; j < kLanes; ++j) moments[j] += e[i + j] * x[i + j];
   }
   float s = 0, m = 0;
   for (int j = 0; j < kLanes; ++j) {
@@ -41,10 +41,8 @@ GRPO_MULTIVERSION void block_sums(const float* z, int64_t n, float top, float in
     m += moments[j];
   }
   for (; i < n; ++i) {
-    const float x = (z[i] - top) * inverse;
-    const float e = fast_exp(x);
-    s += e;
-    m += e == 0.0F ? 0.0F : e * x;
+    s += e[i];
+    m += e[i] * x[i];
   }
   *sum = s;
   *moment = m;
