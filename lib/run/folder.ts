@@ -30,7 +30,8 @@ export async function createRunFolder(folder: string): Promise<string> {
       throw new GrpoError('IO_FAILED', 'run', `the run folder ${folder} cannot be made: ${message}`, { cause: error });
     }
     const entries = await readdir(path).catch(() => ['not a folder']);
-    if (entries.length === 0) return path;
+    // A process that was killed before it wrote config.json leaves no run behind.
+    if (entries.every((name) => name === 'run.lock' || /^\..*\.tmp$/.test(name))) return path;
     const advice = `choose another --output, or go on with that run by train --resume ${folder}`;
     throw new GrpoError('RUN_EXISTS', 'run', `${folder} exists already; ${advice}`);
   }
