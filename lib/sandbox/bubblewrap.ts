@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { GrpoError } from '../errors.js';
 import { cleanEnvironment } from './environment.js';
 import { type Interpreter, layOut } from './interpreter.js';
-import { SUPERVISOR_SOURCE } from './python/supervisor.js';
+import { SUPERVISOR_SOURCE, TESTS_SOURCE } from './python/supervisor.js';
 import type { Launch } from './worker.js';
 
 const execFileAsync = promisify(execFile);
@@ -92,6 +92,8 @@ function systemFolders(): string[] {
     if (lstatSync(folder).isSymbolicLink()) args.push('--symlink', readlinkSync(folder), folder);
     else args.push('--ro-bind', folder, folder);
   }
+  // Folders that bubblewrap makes on the way to a mount are for their owner alone.
+  for (const folder of ['/etc', '/packages']) args.push('--perms', '0755', '--dir', folder);
   for (const name of ETC) args.push('--ro-bind-try', `/etc/${name}`, `/etc/${name}`);
   return args;
 }
@@ -155,7 +157,9 @@ export function bubblewrapLaunch(program: BubblewrapProgram, interpreter: Interp
     mounts: ['/tmp', '/dev/shm'],
     diskBytes: DISK_BYTES,
     sites: layout.sites,
+    packages: layout.packages,
     preload: preload ?? [],
+    tests: TESTS_SOURCE,
   };
   return {
     command: program.path,

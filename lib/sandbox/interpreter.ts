@@ -76,6 +76,8 @@ export interface InterpreterLayout {
   binds: [string, string][];
   /** Folders inside to be added as site folders. */
   sites: string[];
+  /** Package folders inside that belong to it: a virtual environment does not show those of its base. */
+  packages: string[];
   /** For LD_LIBRARY_PATH; undefined where the system's own search is enough. */
   libraryFolder: string | undefined;
 }
@@ -109,5 +111,6 @@ export function layOut(interpreter: Interpreter): InterpreterLayout {
       `the interpreter ${interpreter.executable} lies outside its own installation ${interpreter.prefix}; name another one in the option python`,
     );
   }
-  return { executable, binds, sites, libraryFolder: systemWide ? undefined : '/python/lib' };
+  const packages = interpreter.folders.flatMap((folder) => inside(folder) ?? []);
+  return { executable, binds, sites, packages, libraryFolder: systemWide ? undefined : '/python/lib' };
 }

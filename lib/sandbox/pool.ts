@@ -44,7 +44,7 @@ export class Pool {
     private readonly launch: (warmth: Warmth) => Launch | Promise<Launch>,
     readonly isWarm: boolean,
     /** Idle supervisors kept of each kind. */
-    private readonly kept = availableParallelism(),
+    private readonly kept = 2 * availableParallelism(),
   ) {}
 
   async run(job: Job, signal: AbortSignal): Promise<Answer> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cleanEnvironment } from './environment.js';
 import type { Interpreter } from './interpreter.js';
-import { SUPERVISOR_SOURCE } from './python/supervisor.js';
+import { SUPERVISOR_SOURCE, TESTS_SOURCE } from './python/supervisor.js';
 import type { Launch } from './worker.js';
 
 /**
@@ -22,7 +22,9 @@ export async function processLaunch(interpreter: Interpreter): Promise<Launch> {
     mounts: [],
     diskBytes: 0,
     sites: interpreter.folders.filter((folder) => !folder.startsWith(`${interpreter.prefix}/`)),
+    packages: interpreter.folders,
     preload: [],
+    tests: TESTS_SOURCE,
   };
   return {
     command: interpreter.executable,

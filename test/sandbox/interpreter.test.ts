@@ -22,6 +22,7 @@ test('an interpreter in a home lies at a neutral path, packages of a virtual env
     ['/home/ada/venv/lib/python3.12/site-packages', '/packages/0'],
   ]);
   assert.equal(layout.sites, ['/packages/0']);
+  assert.equal(layout.packages, ['/python/lib/python3.12', '/usr/lib/python3/dist-packages']);
   assert.is(layout.libraryFolder, '/python/lib');
 });
 
@@ -32,7 +33,13 @@ test("the system's interpreter needs no folder of its own", () => {
     version: '3.11.2',
     folders: ['/usr/lib/python3.11', '/usr/local/lib/python3.11/dist-packages'],
   });
-  assert.equal(layout, { executable: '/usr/bin/python3.11', binds: [], sites: [], libraryFolder: undefined });
+  assert.equal(layout, {
+    executable: '/usr/bin/python3.11',
+    binds: [],
+    sites: [],
+    packages: ['/usr/lib/python3.11', '/usr/local/lib/python3.11/dist-packages'],
+    libraryFolder: undefined,
+  });
 });
 
 test('an interpreter that does not start is named', async () => {

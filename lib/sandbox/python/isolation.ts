@@ -4,12 +4,13 @@
  * It is kept as text, not as a file, so that the sandbox needs nothing from the host's disk. Works on Python 3.8 and later.
  */
 export const ISOLATION_SOURCE = String.raw`
-import ctypes, errno, json, os, resource, select, signal, struct, sys, time
+import _socket, ctypes, errno, json, os, resource, select, signal, struct, sys, time
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 36, 38
 NEW_NS, NEW_CGROUP, NEW_UTS, NEW_IPC, NEW_USER, NEW_PID, NEW_NET = (
     0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
+CLONE_VM, CLONE_FILES = 0x100, 0x400
 NEW_ANY = NEW_NS | NEW_CGROUP | NEW_UTS | NEW_IPC | NEW_USER | NEW_PID | NEW_NET
 INSIDE_ID = 1000
 MEMORY_SIGNAL = 63  # a real-time signal that says: the program ended with an uncaught MemoryError
@@ -112,7 +113,7 @@ def write_file(path, text):
 
 
 def become_user(number):
-    """From root to a user id that nobody uses; every capability goes with it."""
+    """To a user id that nobody uses. From root, every capability goes with it."""
     os.setgroups([])
     os.setresgid(number, number, number)
     os.setresuid(number, number, number)
@@ -120,12 +121,79 @@ def become_user(number):
     prctl(PR_SET_DUMPABLE, 1)
 
 
-def enter_user_namespace(flags=0):
+def map_user(process, user, group, deny):
+    """Inside its user namespace the process is INSIDE_ID, outside it is the user."""
+    if deny:
+        write_file('/proc/%s/setgroups' % process, 'deny')
+    write_file('/proc/%s/gid_map' % process, '%d %d 1' % (INSIDE_ID, group))
+    write_file('/proc/%s/uid_map' % process, '%d %d 1' % (INSIDE_ID, user))
+
+
+def enter_user_namespace():
     user, group = os.geteuid(), os.getegid()
-    unshare(NEW_USER | flags)
-    write_file('/proc/self/setgroups', 'deny')
-    write_file('/proc/self/uid_map', '%d %d 1' % (INSIDE_ID, user))
-    write_file('/proc/self/gid_map', '%d %d 1' % (INSIDE_ID, group))
+    unshare(NEW_USER)
+    map_user('self', user, group, True)
+
+
+def set_namespace(handle):
+    if LIBC.setns(ctypes.c_int(handle), ctypes.c_int(0)) != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, 'setns: ' + os.strerror(code))
+
+
+class Anchors:
+    """Makes first processes of new user and process namespaces: they share the memory and descriptors of this one and only wait.
+
+    When one is killed, the kernel ends all processes of its namespace.
+    """
+
+    def __init__(self, size=16384):
+        self.stack = ctypes.create_string_buffer(size)
+        top = (ctypes.addressof(self.stack) + size - 256) & ~63
+        # All of them write the same few words to the stack, and none ever returns.
+        self.arguments = (ctypes.cast(LIBC.pause, ctypes.c_void_p), ctypes.c_void_p(top),
+                          ctypes.c_int(CLONE_VM | CLONE_FILES | NEW_USER | NEW_PID | signal.SIGCHLD), ctypes.c_void_p(None))
+
+    def make(self):
+        before = signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
+        # Ignored there, so that orphans are gone at their end; a handler would run in this memory.
+        handler = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        try:
+            pid = LIBC.clone(*self.arguments)
+            code = ctypes.get_errno()
+        finally:
+            signal.signal(signal.SIGCHLD, handler)
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if pid < 0:
+            raise OSError(code, 'clone: ' + os.strerror(code))
+        return pid
+
+
+def leave_rights_outside(users):
+    """Moves this process to a user namespace of its own: what rights it needs, it has only in there."""
+    if not users:
+        enter_user_namespace()
+        return
+    low, high = users
+    helper_read, helper_write = os.pipe()
+    helper = os.fork()
+    if helper == 0:
+        # Stays outside, where the right to map other users is.
+        status = 1
+        try:
+            if os.read(helper_read, 1) == b'g':
+                for name in ('gid_map', 'uid_map'):
+                    write_file('/proc/%d/%s' % (os.getppid(), name), '%d %d %d' % (low, low, high - low))
+                status = 0
+        finally:
+            os._exit(status)
+    unshare(NEW_USER)
+    os.write(helper_write, b'g')
+    if os.waitpid(helper, 0)[1] != 0:
+        raise OSError(errno.EPERM, 'the users of the sandbox could not be mapped')
+    for handle in (helper_read, helper_write):
+        os.close(handle)
+    become_user(low)
 
 
 def lower(kind, value):

@@ -54,22 +54,49 @@ def shared_memory(name):
     return 0
 
 
+class Children:
+    """What became of the children of this process; fd becomes readable when there may be news."""
+
+    def __init__(self):
+        self.fd, wake = os.pipe()
+        os.set_blocking(self.fd, False)
+        os.set_blocking(wake, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+
+    def ended(self):
+        """[(process id, exit status)] since the last time."""
+        try:
+            os.read(self.fd, 4096)
+        except BlockingIOError:
+            pass
+        found = []
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return found
+            if pid == 0:
+                return found
+            found.append((pid, status))
+
+
 class Watch:
     """Collects what a child process prints and stops at the first limit that it crosses."""
 
-    def __init__(self, limits, mounts, isolated):
-        self.limits, self.mounts, self.isolated = limits, mounts, isolated
+    def __init__(self, limits, mounts, isolated, base):
+        """mounts: gives the temporary folders, as paths or descriptors; base: private bytes of a new-born program."""
+        self.limits, self.mounts, self.isolated, self.base = limits, mounts, isolated, base
         self.deadline = time.monotonic() + limits['timeoutMs'] / 1000
-        self.base = 0
         self.exit_status = None
         self.reason = None
-        self.child = None
+        self.ours = {1}  # no processes of the program
 
     def memory_bytes(self):
         """Private memory of all processes in sight beyond what they were born with, and their temporary files."""
         total = 0
         if self.isolated:
-            processes = [name for name in os.listdir('/proc') if name.isdigit() and name != '1']
+            processes = [name for name in os.listdir('/proc') if name.isdigit() and int(name) not in self.ours]
         else:
             processes = descendants()
         for name in processes:
@@ -81,23 +108,12 @@ class Watch:
             total += max(0, (int(fields[1]) - int(fields[2])) * PAGE - self.base)
             if int(fields[2]) * PAGE > SHARED_BYTES:
                 total += shared_memory(name)
-        for path in self.mounts:
+        for path in self.mounts():
             stats = os.statvfs(path)
             total += (stats.f_blocks - stats.f_bfree) * stats.f_frsize
             # Even an empty file takes memory; where the limit on their number is not ours it is the host's memory.
             total += (stats.f_files - stats.f_ffree) * FILE_OVERHEAD
         return total
-
-    def reap(self):
-        while True:
-            try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                return
-            if pid == 0:
-                return
-            if pid == self.child:
-                self.exit_status = status
 
     def take(self, stream):
         """Reads once; False at the end of the stream or when nothing is there."""
@@ -115,14 +131,11 @@ class Watch:
             return False
         return True
 
-    def follow(self, child, streams, feed):
-        """Until the child ends or a limit is crossed. feed: (fd, bytes) for its standard input."""
-        self.child = child
-        wake_read, wake_write = os.pipe()
-        os.set_blocking(wake_read, False)
-        os.set_blocking(wake_write, False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+    def follow(self, streams, feed, news, hear):
+        """Until the program ends or a limit is crossed.
+
+        feed: (fd, bytes) for its standard input; news: a descriptor, and hear() reads from it what may be the end.
+        """
         for stream in streams:
             os.set_blocking(stream['fd'], False)
             stream['open'] = True
@@ -131,7 +144,6 @@ class Watch:
         if not feed_data:
             os.close(feed_fd)
             feed_fd = None
-        self.reap()
         next_look = time.monotonic() + POLL_SECONDS
         while self.exit_status is None and self.reason is None:
             now = time.monotonic()
@@ -143,15 +155,11 @@ class Watch:
                     self.reason = 'memory'
                     break
                 next_look = now + POLL_SECONDS
-            wanted = [stream['fd'] for stream in streams if stream['open']] + [wake_read]
+            wanted = [stream['fd'] for stream in streams if stream['open']] + [news]
             writers = [feed_fd] if feed_fd is not None else []
             ready, writable, _ = select.select(wanted, writers, [], max(0, min(self.deadline, next_look) - now))
-            if wake_read in ready:
-                try:
-                    os.read(wake_read, 4096)
-                except BlockingIOError:
-                    pass
-                self.reap()
+            if news in ready:
+                hear()
             for stream in streams:
                 if stream['fd'] in ready:
                     self.take(stream)
@@ -163,15 +171,15 @@ class Watch:
                 if not feed_data:
                     os.close(feed_fd)
                     feed_fd = None
+        if feed_fd is not None:
+            os.close(feed_fd)
+
+    def finish(self, streams):
+        """Reads what is left, when nobody writes any more."""
         for stream in streams:
             while self.reason != 'output' and stream['open'] and self.take(stream):
                 pass
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        for handle in [wake_read, wake_write] + [stream['fd'] for stream in streams]:
-            os.close(handle)
-        if feed_fd is not None:
-            os.close(feed_fd)
+            os.close(stream['fd'])
 
     def verdict(self):
         """(status, exit code) of a finished run."""
