@@ -66,19 +66,19 @@ bool all_finite(const char* data, int64_t count) {
   return finite;
 }
 
-void check_finite(const at::Tensor& tensor, const std::string& name, const std::string& path) {
+void check_finite(const at::Tensor& tensor, const std::string& name, const std::string& path, const char* code) {
   const char* data = static_cast<const char*>(tensor.data_ptr());
   const int64_t n = tensor.numel();
   const bool finite = tensor.scalar_type() == at::kFloat      ? all_finite<uint32_t, 0x7f800000U>(data, n)
                       : tensor.scalar_type() == at::kBFloat16 ? all_finite<uint16_t, 0x7f80U>(data, n)
                                                               : all_finite<uint16_t, 0x7c00U>(data, n);
   if (!finite) {
-    throw Error("INVALID_MODEL", "load", name + " in " + path + " holds NaN or infinite values: the file is damaged");
+    throw Error(code, "load", name + " in " + path + " holds NaN or infinite values: the file is damaged");
   }
 }
 
 at::Tensor mapped_tensor(const std::vector<WeightFile>& files, const Mappings& mappings, const TensorEntry& entry,
-                         const std::string& name) {
+                         const std::string& name, const char* code) {
   const auto& mapping = mappings.at(static_cast<size_t>(entry.file));
   const at::ScalarType type = scalar_type(entry, name);
   char* data = mapping->at(entry.offset);
@@ -90,7 +90,7 @@ at::Tensor mapped_tensor(const std::vector<WeightFile>& files, const Mappings& m
     tensor = at::empty(entry.shape, at::TensorOptions().dtype(type));
     std::memcpy(tensor.data_ptr(), data, entry.bytes);
   }
-  check_finite(tensor, name, files[static_cast<size_t>(entry.file)].path);
+  check_finite(tensor, name, files[static_cast<size_t>(entry.file)].path, code);
   return tensor;
 }
 
@@ -137,7 +137,7 @@ Weights load_weights(const PolicyConfig& config, const std::function<void(int64_
   const auto get = [&](const std::string& name, at::ScalarType type) {
     const auto found = config.tensors.find(name);
     if (found == config.tensors.end()) throw Error("INVALID_MODEL", "load", name + " is missing");
-    at::Tensor tensor = mapped_tensor(config.files, mappings, found->second, name);
+    at::Tensor tensor = mapped_tensor(config.files, mappings, found->second, name, "INVALID_MODEL");
     if (tensor.scalar_type() != type) tensor = tensor.to(type);
     done += static_cast<int64_t>(found->second.bytes);
     progress(done, total);
@@ -171,7 +171,7 @@ Weights load_weights(const PolicyConfig& config, const std::function<void(int64_
 at::Tensor load_float32(const std::vector<WeightFile>& files, const TensorEntry& entry, const std::string& name) {
   Mappings mappings(files.size());
   mappings[static_cast<size_t>(entry.file)] = std::make_shared<Mapping>(files[static_cast<size_t>(entry.file)]);
-  return mapped_tensor(files, mappings, entry, name).to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
+  return mapped_tensor(files, mappings, entry, name, "INVALID_ADAPTER").to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
 }
 
 }  // namespace grpo
