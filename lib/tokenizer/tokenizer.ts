@@ -1,6 +1,7 @@
 import type { Message } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
 import { AddedTokens } from './added-tokens.js';
+import { assistantUnits } from './conversation.js';
 import type { TokenizerFiles } from './files.js';
 import { Origin, sliceMarked, type MarkedText } from './marks.js';
 import type { Stage } from './pipeline-config.js';
@@ -107,8 +108,17 @@ export class FolderTokenizer implements Tokenizer {
     }
   }
 
-  /** Encodes rendered text, each part by what its origin allows. */
-  private encodeMarked(marked: MarkedText, atStart: boolean): Int32Array {
+  /**
+   * Encodes rendered text, each part by what its origin allows.
+   *
+   * @param borders one entry a unit; text is also cut where they change. `cut` hears the entry of every part.
+   */
+  private encodeMarked(
+    marked: MarkedText,
+    atStart: boolean,
+    borders?: Uint8Array,
+    cut?: (entry: number, ids: number) => void,
+  ): Int32Array {
     const out: number[] = [];
     const { text, origins } = marked;
     const isContent = (origin: number | undefined): boolean => origin === Origin.content || origin === Origin.assistant;
@@ -116,13 +126,16 @@ export class FolderTokenizer implements Tokenizer {
       const origin = origins[start];
       let end = start + 1;
       // Values stand inside JSON that the template writes: they are encoded in one piece with it.
-      while (end < text.length && (isContent(origin) ? origins[end] === origin : !isContent(origins[end]))) end++;
+      const continues = (at: number): boolean =>
+        (isContent(origin) ? origins[at] === origin : !isContent(origins[at])) && borders?.[at] === borders?.[start];
+      while (end < text.length && continues(end)) end++;
       const part = text.slice(start, end);
       const stage = atStart && start === 0 ? 'start' : 'middle';
       const own = origins.subarray(start, end);
       if (origin === Origin.content) this.plain.encode(part, stage, 0, out);
       else if (origin === Origin.assistant) this.encodeParsed(part, stage, (id) => !this.forbiddenIds.has(id), out);
       else this.encodeParsed(part, stage, (_, a, b) => own.subarray(a, b).every((o) => o === Origin.template), out);
+      cut?.(borders?.[start] ?? 0, out.length);
       start = end;
     }
     return Int32Array.from(out);
@@ -166,6 +179,26 @@ export class FolderTokenizer implements Tokenizer {
     this.checkMessages('chat_template', messages);
     const rendered = template.render(messages, options);
     return { text: rendered.text, ids: this.encodeMarked(rendered, true) };
+  }
+
+  /**
+   * Encodes a conversation to learn from: mask 1 on what assistants wrote, their calls and the ends of their turns included.
+   *
+   * @throws GrpoError INVALID_TOKENIZER without a chat template; INVALID_ARGUMENT when the template refuses the messages
+   */
+  encodeConversation(
+    messages: Message[],
+    options: Omit<ChatTemplateOptions, 'addGenerationPrompt'> = {},
+  ): { ids: Int32Array; mask: Uint8Array } {
+    const template = this.requireTemplate('encode_conversation');
+    this.checkMessages('encode_conversation', messages);
+    const rendered = template.render(messages, options);
+    const units = assistantUnits(template, this.added, rendered, messages, options, this.turnEndId);
+    const mask: number[] = [];
+    const ids = this.encodeMarked(rendered, true, units, (entry, length) => {
+      while (mask.length < length) mask.push(entry);
+    });
+    return { ids, mask: Uint8Array.from(mask) };
   }
 
   continuation(messages: Message[], next: Message[], ended: boolean, options: ChatTemplateOptions = {}): Int32Array {

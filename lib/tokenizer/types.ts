@@ -37,6 +37,11 @@ export interface Tokenizer {
   encode(text: string, options?: EncodeOptions): Int32Array;
   decode(ids: ArrayLike<number>, options?: { skipSpecialTokens?: boolean }): string;
   applyChatTemplate(messages: Message[], options?: ChatTemplateOptions): { text: string; ids: Int32Array };
+  /** A conversation to learn from: mask 1 on what assistants wrote, their calls and the ends of their turns included. */
+  encodeConversation(
+    messages: Message[],
+    options?: Omit<ChatTemplateOptions, 'addGenerationPrompt'>,
+  ): { ids: Int32Array; mask: Uint8Array };
   /**
    * Ids that follow a finished assistant turn: the rest of its turn end (nothing of it where the turn was ended by the
    * model), the separator, the new messages, the next assistant header. All of them are observation tokens (mask 0).

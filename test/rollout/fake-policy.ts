@@ -33,6 +33,13 @@ export const charTokenizer: Tokenizer = {
     const ids = [...messages.flatMap(render), ...(options?.addGenerationPrompt ? header : [])];
     return { text: decode(ids), ids: Int32Array.from(ids) };
   },
+  encodeConversation(messages) {
+    const parts = messages.map((message) => ({ ids: render(message), own: message.role === 'assistant' }));
+    const mask = parts.flatMap(({ ids, own }) =>
+      ids.map((_, t) => (own && t >= header.length && t < ids.length - 1 ? 1 : 0)),
+    );
+    return { ids: Int32Array.from(parts.flatMap(({ ids }) => ids)), mask: Uint8Array.from(mask) };
+  },
   continuation: (_messages, next, ended) =>
     Int32Array.from([...(ended ? [] : [TURN_END]), 10, ...next.flatMap(render), ...header]),
   truncate(text, maxTokens, keep = 'start') {
