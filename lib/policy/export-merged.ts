@@ -4,6 +4,7 @@ import { canonicalName } from '../model/adapter.js';
 import { writeModel } from '../model/model-writer.js';
 import type { TensorToWrite } from '../model/safetensors-writer.js';
 import { expectedWeights } from '../model/weights.js';
+import { callNative } from './native-call.js';
 import { OptionFields } from './option-fields.js';
 import type { PolicyParts } from './policy.js';
 import type { ExportOptions } from './types.js';
@@ -71,7 +72,7 @@ export async function exportMerged(
   folder: string,
   given: ExportOptions | undefined,
 ): Promise<void> {
-  const { config, model, native } = parts;
+  const { config, model, native, core } = parts;
   const options = resolveOptions(given, config.train);
   if (config.train !== 'full' && parts.adapter === undefined) {
     const message = 'the policy is the base model as it is: nothing to merge; copy the model folder instead';
@@ -84,7 +85,7 @@ export async function exportMerged(
     const dtype = options.dtype === 'file' ? (stored.dtype as FileDtype) : DTYPES[options.dtype];
     const isOwn = config.train === 'full' || adapted.has(canonical) || dtype !== stored.dtype;
     const data = isOwn
-      ? () => native.merged(canonical, dtype)
+      ? () => callNative(core, undefined, () => native.merged(canonical, dtype))
       : () => base.read(model.files[stored.file]!.path, stored.offset, stored.byteLength);
     return { name: source, dtype, shape, data };
   });

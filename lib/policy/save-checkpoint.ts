@@ -16,6 +16,7 @@ import { publishFolder, replaceFile } from '../model/durable-write.js';
 import { modelFingerprint } from '../model/fingerprint.js';
 import { writeSafetensors, type TensorToWrite } from '../model/safetensors-writer.js';
 import { expectedWeights } from '../model/weights.js';
+import { callNative } from './native-call.js';
 import { OptionFields } from './option-fields.js';
 import type { PolicyParts } from './policy.js';
 import type { SaveCheckpointOptions } from './types.js';
@@ -56,7 +57,11 @@ class TrainedTensors {
   }
 
   read(what: 'value' | 'firstMoment' | 'secondMoment', name: string) {
-    return async () => requireFinite(`${name} (${what})`, await this.parts.native.readTrained(what, name));
+    const { core, native } = this.parts;
+    return async () => {
+      const data = await callNative(core, undefined, () => native.readTrained(what, name));
+      return requireFinite(`${name} (${what})`, data);
+    };
   }
 }
 
@@ -80,13 +85,13 @@ async function writeFullWeights(path: string, trained: TrainedTensors): Promise<
 
 /** Writes the adapter that is trained and, where it is one of its own, the reference; returns the files. */
 async function writeAdapters(folder: string, parts: PolicyParts): Promise<{ paths: string[]; hasReference: boolean }> {
-  const { adapter, model, baseModel, native } = parts;
+  const { adapter, model, baseModel, native, core } = parts;
   const paths: string[] = [];
   for (const [which, name] of [
     ['policy', ADAPTER_FOLDER],
     ['reference', REFERENCE_FOLDER],
   ] as const) {
-    const tensors = await native.trainable(which);
+    const tensors = await callNative(core, undefined, () => native.trainable(which));
     if (adapter === undefined || tensors.length === 0) continue;
     await writeAdapter(join(folder, name), { ...adapter, modelLayers: model.config.layers, baseModel, tensors });
     paths.push(join(name, ADAPTER_CONFIG), join(name, ADAPTER_WEIGHTS));
