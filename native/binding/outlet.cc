@@ -52,7 +52,11 @@ Pending::Pending(Napi::Env env, std::shared_ptr<Outlet> outlet)
 void Pending::resolve(std::function<Napi::Value(Napi::Env)> make) {
   outlet_->post([deferred = deferred_, outlet = outlet_, make = std::move(make)](Napi::Env env) {
     const Napi::HandleScope scope(env);
-    deferred.Resolve(make(env));
+    try {
+      deferred.Resolve(make(env));
+    } catch (...) {
+      deferred.Reject(make_error(env, std::current_exception()));
+    }
     outlet->done(env);
   });
 }

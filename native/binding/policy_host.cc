@@ -10,19 +10,22 @@ std::exception_ptr closed_error(const char* operation) {
 
 std::shared_ptr<PolicyHost> PolicyHost::start(Napi::Env env, Load load, PendingPtr pending,
                                               std::function<Napi::Value(Napi::Env, std::shared_ptr<PolicyHost>)> make) {
-  auto host = std::make_shared<PolicyHost>();
+  // The last reference may go on the host's own thread, which cannot join itself: the environment's thread frees the host.
+  const std::shared_ptr<PolicyHost> host(new PolicyHost, [](PolicyHost* last) {
+    const std::shared_ptr<Outlet> outlet = last->outlet_;
+    outlet->post([last](Napi::Env) { delete last; });
+  });
   host->outlet_ = Outlet::create(env);
   const auto state = host->state_;
-  // The host must not end on its own thread: the promise's task, which runs on the environment's thread, holds it.
-  const auto loaded = [host, pending, make](std::exception_ptr error) {
+  auto loaded = std::make_shared<Loaded>([host, pending, make](std::exception_ptr error) {
     if (error) {
       pending->reject(error);
     } else {
       pending->resolve([host, make](Napi::Env e) { return make(e, host); });
     }
-  };
+  });
   const auto body = [state, load = std::move(load), loaded](const std::atomic<bool>& stopping) {
-    run(*state, stopping, load, loaded);
+    run(*state, stopping, load, *loaded);
   };
   const auto wake = [state] {
     state->leaving.cancel();
@@ -43,16 +46,17 @@ void PolicyHost::drop_jobs(State& state) {
   for (const Entry& entry : dropped) entry.on_dropped();
 }
 
-void PolicyHost::run(State& state, const std::atomic<bool>& stopping, const Load& load,
-                     const std::function<void(std::exception_ptr)>& loaded) {
+void PolicyHost::run(State& state, const std::atomic<bool>& stopping, const Load& load, Loaded& loaded) {
   std::unique_ptr<Core> core;
   try {
     core = load();
     state.weight_bytes = core->model.weight_bytes();
     state.version = core->model.version();
     loaded(nullptr);
+    loaded = nullptr;  // it holds the host: kept, a policy that JavaScript forgot would never end
   } catch (...) {
     loaded(std::current_exception());
+    loaded = nullptr;
     drop_jobs(state);
     return;
   }

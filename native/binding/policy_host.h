@@ -66,8 +66,8 @@ class PolicyHost : public std::enable_shared_from_this<PolicyHost> {
     std::atomic<int64_t> weight_bytes{0};
     std::function<void()> on_closed;
   };
-  static void run(State& state, const std::atomic<bool>& stopping, const Load& load,
-                  const std::function<void(std::exception_ptr)>& loaded);
+  using Loaded = std::function<void(std::exception_ptr)>;
+  static void run(State& state, const std::atomic<bool>& stopping, const Load& load, Loaded& loaded);
   static void drop_jobs(State& state);
 
   std::shared_ptr<Outlet> outlet_;
