@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { SingleBar } from 'cli-progress';
 import type { Argv } from 'yargs';
 import { checkTasks, type FailedTask, type TaskCheck } from '../../lib/data/check-tasks.js';
+import { brokenTasks } from '../../lib/data/broken.js';
 import { loadTasks } from '../../lib/data/load-tasks.js';
 import { Sandbox } from '../../lib/sandbox/index.js';
 import type { SandboxBackend } from '../../lib/sandbox/types.js';
@@ -12,6 +13,8 @@ export const describe = 'check task files';
 interface CheckArguments {
   file: string;
   json: boolean;
+  broken: boolean;
+  limit: number | undefined;
   concurrency: number;
   timeoutMs: number | undefined;
   sandbox: 'auto' | SandboxBackend;
@@ -28,8 +31,18 @@ export function builder(yargs: Argv): Argv {
       'run the reference solutions of a task file against their tests',
       (inner) =>
         inner
-          .positional('file', { type: 'string', demandOption: true, describe: 'task file, JSONL' })
+          .positional('file', {
+            type: 'string',
+            demandOption: true,
+            describe: 'task file (JSONL, Parquet), or a data set of the hub',
+          })
           .option('json', { type: 'boolean', default: false, describe: 'print the result as JSON' })
+          .option('broken', {
+            type: 'boolean',
+            default: false,
+            describe: 'make every solution return None: all must fail, or their tests prove nothing',
+          })
+          .option('limit', { type: 'number', describe: 'check the first so many tasks' })
           .option('concurrency', {
             type: 'number',
             default: availableParallelism(),
@@ -48,7 +61,8 @@ export function builder(yargs: Argv): Argv {
 export function handler(): void {}
 
 async function check(args: CheckArguments): Promise<void> {
-  const tasks = await loadTasks(args.file);
+  const loaded = await loadTasks(args.file, { take: args.limit });
+  const tasks = args.broken ? brokenTasks(loaded) : loaded;
   const sandbox = await Sandbox.open({
     backend: args.sandbox,
     python: args.python,
@@ -63,6 +77,16 @@ async function check(args: CheckArguments): Promise<void> {
       onChecked: () => bar.increment(),
     });
     bar.stop();
+    if (args.broken) {
+      const judged = new Set([...result.failed, ...result.infra].map(({ id }) => id));
+      const proveNothing = tasks.filter(({ id, solution }) => solution !== undefined && !judged.has(id));
+      const ids = proveNothing.map(({ id }) => id);
+      process.stdout.write(
+        args.json ? `${JSON.stringify({ ...result, ids }, null, 2)}\n` : describeBroken(result, ids),
+      );
+      if (ids.length + result.infra.length > 0) process.exitCode = 1;
+      return;
+    }
     process.stdout.write(args.json ? `${JSON.stringify(result, null, 2)}\n` : describeCheck(result));
     if (result.failed.length + result.infra.length > 0) process.exitCode = 1;
   } finally {
@@ -83,6 +107,24 @@ function describeCheck(result: TaskCheck): string {
   return [
     `${counts.join(', ')} (${result.seconds.toFixed(1)} s)`,
     ...failed.map(describeFailure),
+    ...infra.map(describeFailure),
+    '',
+  ].join('\n');
+}
+
+/** With `--broken` a pass is what is wrong. */
+function describeBroken(result: TaskCheck, passing: string[]): string {
+  const { infra, withoutSolution } = result;
+  const counts = [
+    `${result.tasks} broken solutions`,
+    `${result.failed.length} failed as they must`,
+    `${passing.length} passed`,
+    ...(infra.length > 0 ? [`${infra.length} not judged`] : []),
+    ...(withoutSolution.length > 0 ? [`${withoutSolution.length} without a function to break`] : []),
+  ];
+  return [
+    `${counts.join(', ')} (${result.seconds.toFixed(1)} s)`,
+    ...passing.map((id) => `  ${id}: its tests pass a solution that returns None`),
     ...infra.map(describeFailure),
     '',
   ].join('\n');

@@ -51,18 +51,30 @@ export function licenceLine(id: string, licence: unknown): string {
   return `licence: ${stated}${isNonCommercial ? ' (not for commercial use)' : ''}`;
 }
 
-async function cachedFiles(storage: string, { revision, split }: DatasetName): Promise<string[] | undefined> {
-  const reference = await readFile(join(storage, 'refs', revision), 'utf8').catch(() => '');
-  const commit = COMMIT.test(revision) ? revision : reference.trim();
+/** Where the names of a commit's data files are kept: what is there of them may be one split only. */
+const listOf = (storage: string, commit: string): string => join(storage, 'files', `${commit}.json`);
+
+async function namesOfCommit(storage: string, commit: string): Promise<string[]> {
+  const list = await readFile(listOf(storage, commit), 'utf8').catch(() => undefined);
+  if (list !== undefined) return JSON.parse(list) as string[];
+  // Fetched by another program: what is there is all that is known.
   const folder = join(storage, 'snapshots', commit);
-  if (commit === '') return undefined;
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  const paths = entries
+  return entries
     .filter((entry) => !entry.isDirectory())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
-  const chosen = paths.length === 0 ? [] : chooseFiles(paths, split);
-  if (chosen.length === 0) return undefined;
-  return chosen.map((path) => join(folder, path));
+}
+
+/** The files in the cache, where all that are wanted are there. */
+async function cachedFiles(storage: string, { id, revision, split }: DatasetName): Promise<string[] | undefined> {
+  const reference = await readFile(join(storage, 'refs', revision), 'utf8').catch(() => '');
+  const commit = COMMIT.test(revision) ? revision : reference.trim();
+  if (commit === '') return undefined;
+  const names = await namesOfCommit(storage, commit);
+  if (names.length === 0) return undefined;
+  const chosen = chooseFiles(names, split, id).map((path) => join(storage, 'snapshots', commit, path));
+  const present = await Promise.all(chosen.map((path) => stat(path).catch(() => undefined)));
+  return present.includes(undefined) ? undefined : chosen;
 }
 
 async function listAll(id: string, commit: string, settings: HubSettings, call: typeof fetch) {
@@ -123,6 +135,8 @@ export async function fetchDataset(source: string, options: DatasetOptions = {})
     const { license } = (cardData ?? {}) as { license?: unknown };
     notice(`data set ${id} at ${commit.slice(0, 7)} (${megabytes.toFixed(1)} MB, ${licenceLine(id, license)})`);
     await mkdir(join(storage, 'blobs'), { recursive: true });
+    await mkdir(join(storage, 'files'), { recursive: true });
+    await replaceFile(listOf(storage, commit), (handle) => handle.writeFile(JSON.stringify([...byPath.keys()])));
     for (const entry of chosen) {
       const path = entry.path.split('/').map(encodeURIComponent).join('/');
       const url = `${settings.url}/datasets/${id}/resolve/${commit}/${path}`;
