@@ -1,60 +1,108 @@
 import { GrpoError } from '../errors.js';
 import { bubblewrapLaunch, findBubblewrap } from './bubblewrap.js';
+import { containerLaunch, DEFAULT_IMAGE, findEngines } from './container.js';
 import { findInterpreter } from './interpreter.js';
 import { Pool, PRELOAD } from './pool.js';
 import { processLaunch } from './process.js';
+import { findPyodide } from './pyodide/launch.js';
+import { PyodideRunner } from './pyodide/runner.js';
+import type { Runner } from './runner.js';
 import type { SandboxBackend, SandboxOptions } from './types.js';
 
 /** One way to run programs; the first that passes a probe is taken. */
 export interface Candidate {
-  pool: Pool;
+  backend: SandboxBackend;
+  /** What messages call it. */
+  name: string;
+  pool: Runner;
   /** Processes and threads of one program at most; 0 = no limit. */
   processes: number;
 }
 
+/** What can be tried, in order, and why the rest cannot. */
+export interface Candidates {
+  candidates: Candidate[];
+  reasons: string[];
+}
+
 const PROCESSES = 64;
+const INSTALL = 'apt-get install bubblewrap';
 
 function unavailable(message: string): GrpoError {
   return new GrpoError('SANDBOX_UNAVAILABLE', 'Sandbox.open', message);
 }
 
+async function bubblewrapCandidates(python: string): Promise<Candidate[]> {
+  const program = await findBubblewrap();
+  const interpreter = await findInterpreter(python);
+  const cold = bubblewrapLaunch(program, interpreter);
+  const shared = { backend: 'bubblewrap' as const, name: 'bubblewrap', processes: PROCESSES };
+  return [
+    { ...shared, pool: new Pool((warmth) => bubblewrapLaunch(program, interpreter, PRELOAD[warmth]), true) },
+    // Some systems forbid namespaces within namespaces: there each program gets a bubblewrap of its own.
+    { ...shared, pool: new Pool(() => cold, false) },
+  ];
+}
+
+function containerCandidates(options: SandboxOptions): Candidate[] {
+  const image = options.image ?? DEFAULT_IMAGE;
+  const python = options.python ?? 'python3';
+  return findEngines().map((engine) => ({
+    backend: 'container',
+    name: `${engine} with the image ${image}`,
+    pool: new Pool((_, job) => containerLaunch(engine, image, python, job.limits.memoryMb, PROCESSES), false),
+    processes: PROCESSES,
+  }));
+}
+
+async function automatic(options: SandboxOptions): Promise<Candidates> {
+  const reasons: string[] = [];
+  const candidates: Candidate[] = [];
+  try {
+    candidates.push(...(await bubblewrapCandidates(options.python ?? 'python3')));
+  } catch (error) {
+    if (!(error instanceof GrpoError) || error.code !== 'SANDBOX_UNAVAILABLE') throw error;
+    reasons.push(error.message);
+  }
+  candidates.push(...containerCandidates(options));
+  return { candidates, reasons };
+}
+
 /**
- * The candidates of a backend in the order to try them: all isolate alike, later ones start slower.
+ * The candidates of a backend in the order to try them.
  *
  * @throws SANDBOX_UNAVAILABLE, INVALID_ARGUMENT
  */
-export async function candidatesFor(
-  options: SandboxOptions,
-): Promise<{ backend: SandboxBackend; candidates: Candidate[] }> {
+export async function candidatesFor(options: SandboxOptions): Promise<Candidates> {
   const backend = options.backend ?? 'auto';
+  const python = options.python ?? 'python3';
   switch (backend) {
     case 'auto':
-    case 'bubblewrap': {
-      const program = await findBubblewrap();
-      const interpreter = await findInterpreter(options.python ?? 'python3');
-      const cold = bubblewrapLaunch(program, interpreter);
-      const candidates = [
-        {
-          pool: new Pool((warmth) => bubblewrapLaunch(program, interpreter, PRELOAD[warmth]), true),
-          processes: PROCESSES,
-        },
-        // Some systems forbid namespaces within namespaces: there each program gets a bubblewrap of its own.
-        { pool: new Pool(() => cold, false), processes: PROCESSES },
-      ];
-      return { backend: 'bubblewrap', candidates };
+      return automatic(options);
+    case 'bubblewrap':
+      return { candidates: await bubblewrapCandidates(python), reasons: [] };
+    case 'container': {
+      const candidates = containerCandidates(options);
+      if (candidates.length === 0) {
+        throw unavailable(`neither docker nor podman was found; install one, or bubblewrap: ${INSTALL}`);
+      }
+      return { candidates, reasons: [] };
     }
     case 'process': {
       if (options.allowUnsandboxed !== true) {
         throw unavailable(
-          "backend 'process' does not isolate programs from this machine; pass allowUnsandboxed: true (--allow-unsandboxed) to accept that, or use bubblewrap: apt-get install bubblewrap",
+          `backend 'process' does not isolate programs from this machine; pass allowUnsandboxed: true (--allow-unsandboxed) to accept that, or use bubblewrap: ${INSTALL}`,
         );
       }
-      const interpreter = await findInterpreter(options.python ?? 'python3');
-      return { backend, candidates: [{ pool: new Pool(() => processLaunch(interpreter), false), processes: 0 }] };
+      const interpreter = await findInterpreter(python);
+      const pool = new Pool(() => processLaunch(interpreter), false);
+      return { candidates: [{ backend, name: backend, pool, processes: 0 }], reasons: [] };
     }
-    case 'container':
     case 'pyodide':
-      throw unavailable(`backend '${backend}' is not in this version; use bubblewrap: apt-get install bubblewrap`);
+      return {
+        candidates: [{ backend, name: backend, pool: new PyodideRunner(findPyodide()), processes: 0 }],
+        reasons: [],
+      };
     default:
       throw new GrpoError(
         'INVALID_ARGUMENT',

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Job } from './jobs.js';
+import type { Runner } from './runner.js';
 import { type Answer, type Launch, Worker } from './worker.js';
 
 /** What a warm supervisor has imported already. */
@@ -29,19 +30,21 @@ export function warmthOf(job: Job): Warmth {
     : 'plain';
 }
 
+const END_MS = 5_000;
+
 interface Entry {
   worker: Worker;
   launch: Launch;
 }
 
 /** Hands jobs to supervisors: warm ones that are used again, or one for each job. */
-export class Pool {
+export class Pool implements Runner {
   private readonly idle: Record<Warmth, Entry[]> = { plain: [], pytest: [], packages: [] };
   private readonly busy = new Set<Entry>();
 
   /** @param isWarm one supervisor serves many jobs, one at a time */
   constructor(
-    private readonly launch: (warmth: Warmth) => Launch | Promise<Launch>,
+    private readonly launch: (warmth: Warmth, job: Job) => Launch | Promise<Launch>,
     readonly isWarm: boolean,
     /** Idle supervisors kept of each kind. */
     private readonly kept = 2 * availableParallelism(),
@@ -49,21 +52,23 @@ export class Pool {
 
   async run(job: Job, signal: AbortSignal): Promise<Answer> {
     const warmth = this.isWarm ? warmthOf(job) : 'plain';
-    const entry = this.take(warmth) ?? (await this.start(warmth));
+    const entry = this.take(warmth) ?? (await this.start(warmth, job));
     const { worker, launch } = entry;
     this.busy.add(entry);
     let isReusable = false;
+    let isAnswered = false;
     try {
       const failure = await worker.ready(signal);
       if (signal.aborted) return { aborted: true };
       if (failure !== undefined) return { failure };
       const answer = await worker.run({ ...job, folder: launch.folder }, job.limits.timeoutMs, signal);
+      isAnswered = 'value' in answer;
       isReusable = this.isWarm && 'value' in answer && worker.isAlive && !signal.aborted;
       return answer;
     } finally {
       this.busy.delete(entry);
       if (isReusable && this.idle[warmth].length < this.kept) this.idle[warmth].push(entry);
-      else await this.end(entry);
+      else if (!(isAnswered && launch.endsItself && (await worker.endsWithin(END_MS)))) await this.end(entry);
     }
   }
 
@@ -74,8 +79,8 @@ export class Pool {
     await Promise.all(entries.map((entry) => this.end(entry)));
   }
 
-  private async start(warmth: Warmth): Promise<Entry> {
-    const launch = await this.launch(warmth);
+  private async start(warmth: Warmth, job: Job): Promise<Entry> {
+    const launch = await this.launch(warmth, job);
     return { worker: new Worker(launch), launch };
   }
 

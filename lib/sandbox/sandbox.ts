@@ -40,16 +40,15 @@ export class Sandbox implements SandboxLike {
    * @throws SANDBOX_UNAVAILABLE with what is missing and the line that installs it
    */
   static async open(options: SandboxOptions = {}): Promise<Sandbox> {
-    const { backend, candidates } = await candidatesFor(options);
-    let reason = '';
+    const { candidates, reasons } = await candidatesFor(options);
     for (const candidate of candidates) {
-      const sandbox = new Sandbox(backend, candidate);
+      const sandbox = new Sandbox(candidate.backend, candidate);
       const failure = await sandbox.probe();
       if (failure === undefined) return sandbox;
       await sandbox.close();
-      reason = failure;
+      reasons.push(`${candidate.name} is there, but ${failure}`);
     }
-    throw new GrpoError('SANDBOX_UNAVAILABLE', 'Sandbox.open', `${backend} is there, but ${reason}`);
+    throw new GrpoError('SANDBOX_UNAVAILABLE', 'Sandbox.open', reasons.join('; '));
   }
 
   /** Whether interpreters are kept started between programs; the isolation is the same. */
@@ -66,7 +65,13 @@ export class Sandbox implements SandboxLike {
     const job = runJob(options, this.candidate.processes);
     const { answer, wallMs } = await this.execute(job, 'sandbox.run', options.signal);
     if ('value' in answer) return answer.value as unknown as RunResult;
-    return { status: 'infra', exitCode: null, stdout: '', stderr: answer.failure, wallMs };
+    return {
+      status: answer.memory ? 'memory' : 'infra',
+      exitCode: null,
+      stdout: '',
+      stderr: answer.memory ? '' : answer.failure,
+      wallMs,
+    };
   }
 
   /**
@@ -78,6 +83,10 @@ export class Sandbox implements SandboxLike {
     const job = testJob(options, this.candidate.processes);
     const { answer, wallMs } = await this.execute(job, 'sandbox.test', options.signal);
     if ('value' in answer) return answer.value as unknown as TestResult;
+    if (answer.memory) {
+      const message = `used more than ${job.limits.memoryMb} MB of memory`;
+      return { status: 'fail', testsRun: 0, failures: [{ name: 'tests', message }], wallMs };
+    }
     return { status: 'infra', testsRun: 0, failures: [{ name: 'sandbox', message: answer.failure }], wallMs };
   }
 
@@ -114,7 +123,7 @@ export class Sandbox implements SandboxLike {
 
   /** Runs one program; says what is wrong. */
   private async probe(): Promise<string | undefined> {
-    const result = await this.run({ code: 'import os\nprint(6 * 7, os.getuid())', timeoutMs: 20_000 });
+    const result = await this.run({ code: 'import os\nprint(6 * 7, os.getuid())', timeoutMs: 60_000 });
     const [answer, user] = result.stdout.trim().split(' ');
     if (result.status === 'ok' && answer === '42' && (user !== '0' || this.backend === 'process')) return undefined;
     return `a first program failed (${result.status}): ${result.stderr || result.stdout}`;

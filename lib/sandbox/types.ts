@@ -5,6 +5,8 @@ export interface SandboxOptions {
   backend?: 'auto' | SandboxBackend;
   /** The interpreter. @default 'python3' */
   python?: string;
+  /** Of backend 'container'; it must be on the machine already. @default 'python:3.12-slim' */
+  image?: string;
   /** Allows backend 'process'. @default false */
   allowUnsandboxed?: boolean;
 }

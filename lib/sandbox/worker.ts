@@ -12,7 +12,11 @@ export interface Launch {
   folder: string;
   /** What ends the supervisor with all it started. @default 'SIGKILL' */
   stopSignal?: 'SIGTERM';
-  /** Removes what the launch made on the host's disk. */
+  /** Ends by its own after the answer, with everything in it. @default false */
+  endsItself?: boolean;
+  /** The exit code that says: the kernel ended all of it for its memory. */
+  memoryExitCode?: number;
+  /** Removes what the launch made outside this process. */
   cleanUp?: () => Promise<void>;
 }
 
@@ -21,7 +25,7 @@ const GRACE_MS = 5_000;
 const DIAGNOSTIC_BYTES = 8192;
 
 /** What came of one job: the supervisor's answer, or why there is none. */
-export type Answer = { value: Record<string, unknown> } | { aborted: true } | { failure: string };
+export type Answer = { value: Record<string, unknown> } | { aborted: true } | { failure: string; memory?: true };
 
 /** One supervisor process, one job at a time, spoken to in frames: 4 bytes of length, then JSON. */
 export class Worker {
@@ -33,10 +37,11 @@ export class Worker {
   private ended = false;
   private startError: string | undefined;
   private isUp = false;
+  private exitCode: number | null = null;
   private readonly stopSignal: 'SIGTERM' | 'SIGKILL';
   private readonly exit: Promise<void>;
 
-  constructor(launch: Launch) {
+  constructor(private readonly launch: Launch) {
     this.stopSignal = launch.stopSignal ?? 'SIGKILL';
     const stdio: 'pipe'[] = ['pipe', 'pipe', 'pipe', ...launch.inputs.map(() => 'pipe' as const)];
     // Its own session: a Ctrl-C at the terminal is for this process alone.
@@ -61,7 +66,10 @@ export class Worker {
         this.startError = error.message;
         finish();
       });
-      this.child.once('close', finish);
+      this.child.once('close', (code) => {
+        this.exitCode = code;
+        finish();
+      });
     });
   }
 
@@ -93,9 +101,13 @@ export class Worker {
         return { aborted: true };
       }
       if (frame === undefined) {
+        const endedBefore = this.ended;
         this.kill();
         await this.exit;
-        return { failure: this.explain('the sandbox gave no answer') };
+        const failure = this.explain('the sandbox gave no answer');
+        const { memoryExitCode } = this.launch;
+        const memory = endedBefore && memoryExitCode !== undefined && this.exitCode === memoryExitCode;
+        return memory ? { failure, memory } : { failure };
       }
       return { value: frame };
     } finally {
@@ -105,6 +117,15 @@ export class Worker {
 
   get isAlive(): boolean {
     return !this.ended;
+  }
+
+  /** Waits for a supervisor that ends by its own; false when it does not in time. */
+  async endsWithin(timeoutMs: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), timeoutMs)));
+    const inTime = await Promise.race([this.exit.then(() => true), late]);
+    clearTimeout(timer);
+    return inTime;
   }
 
   /** Ends the supervisor with everything that it started, and waits for it. */

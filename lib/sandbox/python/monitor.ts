@@ -81,6 +81,15 @@ class Children:
             found.append((pid, status))
 
 
+def out_of_memory_kills():
+    """Processes that the kernel killed because the group of this one, where it shows, used all its memory."""
+    try:
+        with open('/sys/fs/cgroup/memory.events') as handle:
+            return sum(int(line.split()[1]) for line in handle if line.startswith('oom_kill '))
+    except OSError:
+        return 0  # no such group in sight
+
+
 class Watch:
     """Collects what a child process prints and stops at the first limit that it crosses."""
 
@@ -90,6 +99,7 @@ class Watch:
         self.deadline = time.monotonic() + limits['timeoutMs'] / 1000
         self.exit_status = None
         self.reason = None
+        self.kills = out_of_memory_kills()
         self.ours = {1}  # no processes of the program
 
     def memory_bytes(self):
@@ -189,6 +199,8 @@ class Watch:
             code = os.WEXITSTATUS(self.exit_status)
             return ('ok' if code == 0 else 'error'), code
         number = os.WTERMSIG(self.exit_status)
+        if number == signal.SIGKILL and out_of_memory_kills() > self.kills:
+            return 'memory', None
         return {MEMORY_SIGNAL: 'memory', signal.SIGXCPU: 'timeout'}.get(number, 'error'), None
 
 

@@ -74,7 +74,7 @@ def run_program(folder, code):
         result = exit_code(error.code)
     except MemoryError as error:
         print_error(error)
-        os.kill(os.getpid(), MEMORY_SIGNAL)
+        end_for_memory()
     except BaseException as error:
         print_error(error)
         result = 130 if isinstance(error, KeyboardInterrupt) else 1

@@ -99,7 +99,7 @@ def prepare(config):
     config['filter'] = SystemCallFilter() if config['isolated'] else None
     # Started with the base of a virtual environment, Python shows packages that the environment does not have.
     sys.path[:] = [path for path in sys.path
-                   if path and (not path.endswith('-packages') or path in config['packages'])]
+                   if path and (not path.endswith('-packages') or path in (config['packages'] or [path]))]
     for path in config['sites']:
         site.addsitedir(path)
 

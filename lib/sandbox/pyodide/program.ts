@@ -1,0 +1,145 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import type { Job } from '../jobs.js';
+import { nodeArguments, type Pyodide } from './launch.js';
+import { PROGRAM_PYTHON } from './python.js';
+import { PROGRAM_SCRIPT } from './script.js';
+
+const START_MS = 120_000;
+const LOOK_MS = 50;
+const PAGE_BYTES = 4096;
+const REPORT_BYTES = 4 * 2 ** 20;
+const READY = 'ready\n';
+const MEMORY = 'memory\n';
+
+/** How a program ended, and what it wrote. */
+export interface Ended {
+  status: 'ok' | 'error' | 'timeout' | 'memory' | 'output';
+  exitCode: number | null;
+  stdout: Buffer;
+  stderr: Buffer;
+  report: Buffer;
+}
+
+interface Stream {
+  chunks: Buffer[];
+  bytes: number;
+  limit: number;
+}
+
+/** A process with Python in WebAssembly that waits for its one program. */
+export class PyodideProgram {
+  private readonly child: ChildProcess;
+  private readonly streams: Stream[] = [];
+  private readonly exit: Promise<number | null>;
+  private readonly up: Promise<string | undefined>;
+  private reason: Ended['status'] | undefined;
+
+  constructor(pyodide: Pyodide) {
+    this.child = spawn(process.execPath, nodeArguments(pyodide, PROGRAM_SCRIPT, PROGRAM_PYTHON), {
+      env: {},
+      cwd: '/',
+      stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+      detached: true,
+    });
+    this.child.stdin?.on('error', () => undefined); // ended early: its exit tells
+    for (const index of [1, 2, 3]) this.collect(this.child.stdio[index] as Readable);
+    let startError = '';
+    this.exit = new Promise((resolve) => {
+      this.child.once('error', (error) => {
+        startError = error.message;
+        resolve(null);
+      });
+      this.child.once('close', resolve);
+    });
+    this.up = new Promise((resolve) => {
+      const timer = setTimeout(() => resolve('pyodide did not start in time'), START_MS);
+      const settle = (value: string | undefined): void => {
+        clearTimeout(timer);
+        resolve(value);
+      };
+      this.child.stdio[3]?.on('data', () => {
+        if (this.text(2).startsWith(READY)) settle(undefined);
+      });
+      void this.exit.then(() => settle(`pyodide did not start: ${startError || this.text(1).slice(-2000)}`));
+    });
+  }
+
+  /** Waits until Python is there; says why it is not otherwise. */
+  ready(): Promise<string | undefined> {
+    return this.up;
+  }
+
+  /** Runs the one program; what crosses a limit is killed. */
+  async run(sent: object, stdin: string, limits: Job['limits'], signal: AbortSignal): Promise<Ended | undefined> {
+    const before = this.residentBytes();
+    for (const stream of this.streams) {
+      stream.chunks = [];
+      stream.bytes = 0;
+      stream.limit = limits.outputBytes;
+    }
+    this.streams[2]!.limit = REPORT_BYTES;
+    const abort = (): void => this.kill();
+    signal.addEventListener('abort', abort, { once: true });
+    const timer = setTimeout(() => this.stop('timeout'), limits.timeoutMs);
+    const look = setInterval(() => {
+      if (this.residentBytes() - before > limits.memoryMb * 2 ** 20) this.stop('memory');
+    }, LOOK_MS);
+    if (signal.aborted) abort();
+    for (const text of [JSON.stringify(sent), stdin]) this.send(text);
+    const code = await this.exit;
+    clearTimeout(timer);
+    clearInterval(look);
+    signal.removeEventListener('abort', abort);
+    if (signal.aborted) return undefined;
+    const [stdout, stderr, report] = this.streams.map(({ chunks, limit }) => Buffer.concat(chunks).subarray(0, limit));
+    if (this.reason === undefined && report!.toString('latin1').endsWith(MEMORY)) this.reason = 'memory';
+    const status = this.reason ?? (code === 0 ? 'ok' : 'error');
+    return { status, exitCode: this.reason ? null : code, stdout: stdout!, stderr: stderr!, report: report! };
+  }
+
+  /** Ends the process and waits for it. */
+  async close(): Promise<void> {
+    this.kill();
+    await this.exit;
+  }
+
+  private collect(readable: Readable): void {
+    const stream: Stream = { chunks: [], bytes: 0, limit: REPORT_BYTES };
+    this.streams.push(stream);
+    readable.on('data', (chunk: Buffer) => {
+      stream.bytes += chunk.length;
+      if (stream.bytes - chunk.length < stream.limit) stream.chunks.push(chunk);
+      if (stream.bytes > stream.limit) this.stop('output');
+    });
+  }
+
+  private text(index: number): string {
+    return Buffer.concat(this.streams[index]!.chunks).toString('utf8');
+  }
+
+  private stop(reason: Ended['status']): void {
+    this.reason ??= reason;
+    this.kill();
+  }
+
+  private kill(): void {
+    if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill('SIGKILL');
+  }
+
+  private residentBytes(): number {
+    try {
+      return Number(readFileSync(`/proc/${this.child.pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
+    } catch {
+      return 0; // ended meanwhile
+    }
+  }
+
+  private send(text: string): void {
+    const body = Buffer.from(text);
+    const head = Buffer.alloc(4);
+    head.writeUInt32BE(body.length);
+    (this.child.stdin as Writable).write(Buffer.concat([head, body]));
+  }
+}
