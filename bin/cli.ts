@@ -8,13 +8,14 @@ import * as doctor from './commands/doctor.js';
 import * as evaluation from './commands/eval.js';
 import * as generate from './commands/generate.js';
 import * as report from './commands/report.js';
+import * as sft from './commands/sft.js';
 import * as setup from './commands/setup.js';
 import * as tasks from './commands/tasks.js';
 import * as train from './commands/train.js';
 import { checkCommand, checkOptions } from './unknown-options.js';
 import { UsageError } from './usage-error.js';
 
-const COMMANDS = [train, evaluation, generate, tasks, docs, report, setup, doctor] as unknown as CommandModule[];
+const COMMANDS = [train, sft, evaluation, generate, tasks, docs, report, setup, doctor] as unknown as CommandModule[];
 
 async function run(typed: string[]): Promise<void> {
   checkCommand(

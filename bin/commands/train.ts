@@ -19,7 +19,7 @@ export async function handler(args: Record<string, unknown>): Promise<void> {
   const input = mergeTrainInputs(file, readFlags(trainSchema, args));
   const { train } = await import('../../lib/trainer/index.js');
   const interruption = onInterrupt(
-    'stopping: the present step ends (20 s at most), then the adapter is saved; again to leave at once',
+    'stopping: the present step ends (20 s at most), then the state is saved; again to leave at once',
   );
   try {
     await train(input, { stop: interruption.stop, signal: interruption.signal });

@@ -1,6 +1,7 @@
 import { configKeys } from './keys.js';
 import type { ConfigKey } from './keys.js';
 import { PRESETS } from './presets.js';
+import { sftSchema } from './sft-schema.js';
 import { evaluateSchema, generateSchema, trainSchema } from './schema.js';
 import type { ConfigSchema } from './schema.js';
 
@@ -42,6 +43,10 @@ ${table(trainSchema)}
 ## Presets
 
 ${presets.join('\n')}
+## sft
+
+${table(sftSchema)}
+
 ## eval
 
 ${table(evaluateSchema)}

@@ -3,12 +3,17 @@ export { flagOptions, readFlags } from './flags.js';
 export { configKeys, nearestName } from './keys.js';
 export { loadConfigFile } from './load.js';
 export {
+  mergeSftInputs,
   mergeTrainInputs,
   resolveEvaluateConfig,
   resolveGenerateConfig,
+  resolveSftConfig,
   resolveTrainConfig,
+  restoreSftConfig,
   restoreTrainConfig,
 } from './resolve.js';
+export { sftSchema } from './sft-schema.js';
+export type { SftConfig, SftInput } from './sft-schema.js';
 export { evaluateSchema, generateSchema, trainSchema } from './schema.js';
 export type {
   EvaluateConfig,

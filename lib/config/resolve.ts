@@ -4,6 +4,8 @@ import { checkApplicable } from './applicable.js';
 import { configKeys, nearestName } from './keys.js';
 import { PRESETS } from './presets.js';
 import { evaluateSchema, generateSchema, trainSchema } from './schema.js';
+import { sftSchema } from './sft-schema.js';
+import type { SftConfig, SftInput } from './sft-schema.js';
 import type {
   ConfigSchema,
   EvaluateConfig,
@@ -102,20 +104,36 @@ export function resolveTrainConfig(...layers: TrainInput[]): TrainConfig {
   return parse(mergeConfigs(TRAIN_GROUPS, base, given), trainSchema, 'config');
 }
 
+/** What was stored has its defaults written out, so keys are not asked again whether they apply. */
+function restore<T>(stored: Tree, given: Tree, schema: ConfigSchema): T {
+  checkApplicable(given, 'config');
+  const merged = mergeConfigs(TRAIN_GROUPS, stored, given);
+  checkKnown(merged, schema, 'config');
+  const result = schema.safeParse(merged);
+  if (result.success) return result.data as T;
+  const message = result.error.issues.map((issue) => describeIssue(issue, merged)).join('; ');
+  throw new GrpoError('INVALID_CONFIG', 'config', message);
+}
+
 /**
- * The configuration of an earlier run, from its `config.json`, with what is given on top. Its defaults are written out, so
- * keys are not asked again whether they apply.
+ * The configuration of an earlier run, from its `config.json`, with what is given on top.
  *
  * @throws {GrpoError} INVALID_CONFIG on an unknown key or a wrong value
  */
-export function restoreTrainConfig(stored: Tree, given: TrainInput): TrainConfig {
-  checkApplicable(given, 'config');
-  const merged = mergeConfigs(TRAIN_GROUPS, stored, given);
-  checkKnown(merged, trainSchema, 'config');
-  const result = trainSchema.safeParse(merged);
-  if (result.success) return result.data;
-  const message = result.error.issues.map((issue) => describeIssue(issue, merged)).join('; ');
-  throw new GrpoError('INVALID_CONFIG', 'config', message);
+export const restoreTrainConfig = (stored: Tree, given: Tree): TrainConfig => restore(stored, given, trainSchema);
+
+/** The same for `sft`. @throws {GrpoError} INVALID_CONFIG */
+export const restoreSftConfig = (stored: Tree, given: Tree): SftConfig => restore(stored, given, sftSchema);
+
+/** What a file and flags of `sft` give together, still without defaults. @throws {GrpoError} INVALID_CONFIG */
+export function mergeSftInputs(...layers: Record<string, unknown>[]): SftInput {
+  for (const layer of layers) checkKnown(layer, sftSchema, 'config');
+  return mergeConfigs(TRAIN_GROUPS, ...layers);
+}
+
+/** The same for `sft()`. @throws {GrpoError} INVALID_CONFIG */
+export function resolveSftConfig(...layers: SftInput[]): SftConfig {
+  return parse(mergeSftInputs(...(layers as Tree[])) as Tree, sftSchema, 'config');
 }
 
 /** The same for `evaluate()`. @throws {GrpoError} INVALID_CONFIG */

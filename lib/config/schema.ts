@@ -334,4 +334,4 @@ export type EvaluateConfig = z.output<typeof evaluateSchema>;
 export type EvaluateInput = z.input<typeof evaluateSchema>;
 export type GenerateConfig = z.output<typeof generateSchema>;
 export type GenerateInput = z.input<typeof generateSchema>;
-export type ConfigSchema = typeof trainSchema | typeof evaluateSchema | typeof generateSchema;
+export type ConfigSchema = z.ZodObject;

@@ -1,3 +1,6 @@
 export type { TrainOptions } from './prepare.js';
 export type { RunState, TrainResult } from './state.js';
 export { train } from './train.js';
+export { sft } from './sft/sft.js';
+export type { SftResult } from './sft/sft.js';
+export type { SftMetrics, SftValidation } from './sft/records.js';

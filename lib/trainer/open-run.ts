@@ -15,14 +15,22 @@ import {
   removeLeftovers,
   writeConfigFile,
 } from '../run/index.js';
-import type { FoundCheckpoint, Reporter } from '../run/index.js';
-import type { ResumedConfig } from './resume.js';
+import type { LogMarks, Reporter } from '../run/index.js';
 import type { RunState } from './state.js';
 
+/** What every kind of run keeps in its checkpoints. */
+export interface KeptState {
+  step: number;
+  /** Where the logs stand after it. */
+  logs: LogMarks;
+  /** Digest of what the data cursor counts in. */
+  tasks: string;
+}
+
 /** A run's folder that only this process works in. */
-export interface OpenedRun {
+export interface OpenedRun<State extends KeptState = RunState> {
   folder: string;
-  state: RunState;
+  state: State;
   /** Folder of the checkpoint to load; undefined for a start from the model's own weights. */
   checkpoint: string | undefined;
   release: () => Promise<void>;
@@ -34,7 +42,8 @@ export const taskDigest = (tasks: readonly Task[]) =>
     .update(JSON.stringify(tasks.map((task) => task.id)))
     .digest('hex');
 
-const freshState = (tasks: string): RunState => ({
+/** The state of a GRPO run before its first step. */
+export const freshState = (tasks: readonly Task[]): RunState => ({
   step: 0,
   cursor: { drawn: 0 },
   best: undefined,
@@ -42,47 +51,45 @@ const freshState = (tasks: string): RunState => ({
   sinceBest: 0,
   skipped: 0,
   logs: EMPTY_LOGS,
-  tasks,
+  tasks: taskDigest(tasks),
 });
 
 /** Makes and locks the folder of a new run. */
-export async function openNewRun(config: TrainConfig, training: readonly Task[]): Promise<OpenedRun> {
+export async function openNewRun<State extends KeptState>(
+  config: { output?: string; model?: string },
+  fresh: State,
+): Promise<OpenedRun<State>> {
   const folder = await createRunFolder(config.output ?? defaultRunFolder(config.model ?? 'policy', new Date()));
-  const release = await lockRun(folder);
-  return { folder, state: freshState(taskDigest(training)), checkpoint: undefined, release };
-}
-
-function checkTasks(found: FoundCheckpoint<RunState>, digest: string, resumed: ResumedConfig): void {
-  if (found.record.state.tasks === digest || resumed.changed.length > 0) return;
-  const message = 'the training tasks are not those of the run; give the same tasks, or change them with --override';
-  throw new GrpoError('INVALID_CONFIG', 'resume', message);
+  return { folder, state: fresh, checkpoint: undefined, release: await lockRun(folder) };
 }
 
 /**
  * Locks the folder of a run that goes on, and finds where.
  *
- * @throws {GrpoError} RUN_LOCKED, RUN_INVALID, INVALID_CONFIG where the tasks are others
+ * @param fresh where it begins when it was ended before its first checkpoint
+ * @throws {GrpoError} RUN_LOCKED, RUN_INVALID, INVALID_CONFIG where the data are others
  */
-export async function openOldRun(
-  resumed: ResumedConfig,
-  training: readonly Task[],
+export async function openOldRun<State extends KeptState>(
+  resumed: { folder: string; changed: string[] },
+  fresh: State,
   reporter: Reporter,
-): Promise<OpenedRun> {
+): Promise<OpenedRun<State>> {
   const { folder } = resumed;
   const release = await lockRun(folder);
   try {
     await removeLeftovers(folder);
-    const digest = taskDigest(training);
-    const found = await findCheckpoint<RunState>(folder, (message) => reporter.warning(message));
+    const found = await findCheckpoint<State>(folder, (message) => reporter.warning(message));
     if (found === undefined) {
       reporter.message(`${folder} has no checkpoint yet: starting at its first step`);
-      return { folder, state: freshState(digest), checkpoint: undefined, release };
+      return { folder, state: fresh, checkpoint: undefined, release };
     }
-    checkTasks(found, digest, resumed);
     const { state } = found.record;
-    const over = resumed.config.steps <= state.step ? '; nothing is left to do (more with --steps N --override)' : '';
-    reporter.message(`going on after step ${state.step} of ${resumed.config.steps}${over}`);
-    return { folder, state: { ...state, tasks: digest }, checkpoint: found.folder, release };
+    if (state.tasks !== fresh.tasks && resumed.changed.length === 0) {
+      const message = 'the training tasks are not those of the run; give the same ones, or change them with --override';
+      throw new GrpoError('INVALID_CONFIG', 'resume', message);
+    }
+    reporter.message(`going on after step ${state.step}`);
+    return { folder, state: { ...state, tasks: fresh.tasks }, checkpoint: found.folder, release };
   } catch (error) {
     await release();
     throw error;
@@ -90,7 +97,7 @@ export async function openOldRun(
 }
 
 /** Cuts logs and later checkpoints to where the run goes on; called when nothing else can fail any more. */
-export async function cutToState({ folder, state, checkpoint }: OpenedRun): Promise<void> {
+export async function cutToState({ folder, state, checkpoint }: OpenedRun<KeptState>): Promise<void> {
   await cutLogs(folder, state.logs);
   await dropCheckpointsAfter(folder, checkpoint === undefined ? -1 : state.step);
 }

@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { holdOut, deriveSeed, shuffled } from '../algorithms/index.js';
-import { resolveTrainConfig } from '../config/index.js';
+import { mergeTrainInputs, resolveTrainConfig, restoreTrainConfig } from '../config/index.js';
 import type { TrainConfig, TrainInput } from '../config/index.js';
 import type { Task } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
-import { loadPolicy, resolveEnvironment } from '../launch/index.js';
+import { resolveEnvironment } from '../launch/index.js';
 import type { EnvironmentSource } from '../launch/index.js';
 import type { LoadOptions } from '../policy/types.js';
 import { createRunFolder, JsonLines, reporterFor, TrajectoryLog } from '../run/index.js';
 import type { Reporter } from '../run/index.js';
-import { cutToState, openNewRun, openOldRun, writeRunConfig } from './open-run.js';
+import { loadTrained } from './load-trained.js';
+import { cutToState, freshState, openNewRun, openOldRun, writeRunConfig } from './open-run.js';
 import { resumedConfig } from './resume.js';
 import type { ResumedConfig } from './resume.js';
 import type { RunContext, RunState, TrainablePolicy } from './state.js';
@@ -57,29 +58,6 @@ function chooseModes(config: TrainConfig, source: EnvironmentSource): RunContext
   throw new GrpoError('INVALID_CONFIG', 'config', message);
 }
 
-const GIGABYTE = 1e9;
-
-function openPolicy(config: TrainConfig, checkpoint: string | undefined, options: TrainOptions, stop?: AbortSignal) {
-  const { adapter, device, dtype, train, lora, reference, maxContext, seed, strict, memoryGb } = config;
-  // Only what was given: an adapter, and a checkpoint, bring their own LoRA configuration.
-  const start = adapter !== undefined ? { adapter } : train === 'lora' ? { lora } : {};
-  const given = checkpoint === undefined ? start : { resume: checkpoint };
-  const memory = memoryGb === undefined ? {} : { memoryBytes: Math.round(memoryGb * GIGABYTE) };
-  const load = options.loadPolicy ?? loadPolicy;
-  return load(config.model, {
-    device,
-    dtype,
-    train,
-    ...given,
-    ...memory,
-    reference,
-    maxContext,
-    seed,
-    strict,
-    signal: stop,
-  });
-}
-
 async function readConfig(
   input: TrainInput,
   options: TrainOptions,
@@ -89,7 +67,7 @@ async function readConfig(
     const message = 'resume does not apply to a policy that is loaded already; give loadPolicy instead of policy';
     throw new GrpoError('INVALID_CONFIG', 'config', message);
   }
-  return resumedConfig(input);
+  return resumedConfig(mergeTrainInputs(input), restoreTrainConfig);
 }
 
 /** A run that is ready to go, and how to put its parts away. */
@@ -111,7 +89,7 @@ export interface PreparedRun {
 export async function prepareRun(input: TrainInput, options: TrainOptions): Promise<PreparedRun> {
   const { config, ...resumed } = await readConfig(input, options);
   const isNew = resumed.folder === undefined;
-  if (options.policy === undefined && config.model === undefined) await openPolicy(config, undefined, options);
+  if (options.policy === undefined && config.model === undefined) await loadTrained(config, undefined, options);
   if (isNew && config.output !== undefined && existsSync(config.output)) await createRunFolder(config.output);
   const reporter = options.reporter ?? reporterFor(config);
   const signal = options.signal ?? new AbortController().signal;
@@ -135,12 +113,12 @@ export async function prepareRun(input: TrainInput, options: TrainOptions): Prom
     if (config.groupSize < 4) {
       reporter.warning(`groupSize ${config.groupSize} is small: most groups will have equal rewards; use 4 or more`);
     }
-    const old = isNew ? undefined : await openOldRun({ config, ...resumed } as ResumedConfig, training, reporter);
+    const old = isNew ? undefined : await openOldRun(resumed as ResumedConfig, freshState(training), reporter);
     if (old) closers.push(old.release);
     if (!options.policy) reporter.message(`loading ${config.model}`);
-    const policy = options.policy ?? (await openPolicy(config, old?.checkpoint, options, stop));
+    const policy = options.policy ?? (await loadTrained(config, old?.checkpoint, options, stop));
     if (!options.policy) closers.push(() => policy.close());
-    const run = old ?? (await openNewRun(config, training));
+    const run = old ?? (await openNewRun(config, freshState(training)));
     if (!old) closers.push(run.release);
     const { folder, state } = run;
     const maxTurns = config.maxTurns;

@@ -2,22 +2,21 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { mergeTrainInputs, restoreTrainConfig } from '../config/index.js';
-import type { TrainConfig, TrainInput } from '../config/index.js';
+import type { TrainConfig } from '../config/index.js';
 import { GrpoError } from '../errors.js';
 
 type Tree = Record<string, unknown>;
 
 /** How a process runs, and nothing of what it computes: these may differ without a word. */
 const FREE = ['resume', 'override', 'quiet', 'json', 'maxHours'];
-const PATHS = ['model', 'adapter', 'tasks', 'evalTasks', 'environment'];
+const PATHS = ['model', 'adapter', 'tasks', 'evalTasks', 'environment', 'data', 'validation'];
 const GROUPS = ['lora', 'loss', 'advantage', 'optimizer', 'alarms', 'loss.correction'];
 
 /** The configuration of a run that goes on. */
-export interface ResumedConfig {
+export interface ResumedConfig<Config = TrainConfig> {
   /** The run's folder. */
   folder: string;
-  config: TrainConfig;
+  config: Config;
   /** Keys that --override changed. */
   changed: string[];
 }
@@ -73,10 +72,13 @@ const at = (tree: Tree, path: string) =>
  *
  * @throws {GrpoError} RUN_INVALID where there is no run, INVALID_CONFIG for a changed option without `override`
  */
-export async function resumedConfig(input: TrainInput): Promise<ResumedConfig> {
+export async function resumedConfig<Config>(
+  input: Tree & { resume?: string; override?: boolean },
+  restore: (stored: Tree, given: Tree) => Config,
+): Promise<ResumedConfig<Config>> {
   const folder = resolve(String(input.resume));
   const { config, workingFolder } = await readStored(folder);
-  const given = absolutePaths(mergeTrainInputs(input), process.cwd());
+  const given = absolutePaths(input, process.cwd());
   const stored = absolutePaths({ ...config, output: folder }, workingFolder);
   if (typeof given['output'] === 'string') given['output'] = resolve(given['output']);
   const changed = differences(given, stored);
@@ -95,5 +97,5 @@ export async function resumedConfig(input: TrainInput): Promise<ResumedConfig> {
     throw new GrpoError('INVALID_CONFIG', 'resume', message);
   }
   for (const key of ['resume', 'override', 'maxHours', 'quiet', 'json']) delete stored[key];
-  return { folder, config: restoreTrainConfig(stored, given), changed };
+  return { folder, config: restore(stored, given), changed };
 }

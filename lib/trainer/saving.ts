@@ -1,42 +1,49 @@
 import { join } from 'node:path';
-import { effectiveConfig } from '../config/index.js';
-import { configRecord, pruneCheckpoints, refreshCheckpoint, replaceFolder, writeCheckpoint } from '../run/index.js';
-import type { RunContext, RunState } from './state.js';
+import { pruneCheckpoints, refreshCheckpoint, replaceFolder, writeCheckpoint } from '../run/index.js';
+import type { TrainablePolicy } from './state.js';
 
 /** Below this a checkpoint is written after every step. */
 const SMALL_BYTES = 200e6;
 const LARGE_EVERY = 20;
 
+/** What is saved, and where. */
+export interface SavedRun {
+  /** The run's folder. */
+  folder: string;
+  policy: TrainablePolicy;
+  config: { saveEvery?: number; keepLast: number; train: 'lora' | 'full' };
+  /** The effective configuration, kept with every checkpoint. */
+  stored: Record<string, unknown>;
+}
+
 /** Writes checkpoints when they are due, and knows which step the last one holds. */
-export class Saving {
+export class Saving<State extends { step: number }> {
+  readonly run: SavedRun;
   /** Step whose checkpoint is on disk. */
   #saved: number | undefined;
   #bytes = 0;
 
-  constructor(
-    readonly context: RunContext,
-    resumedAt: number | undefined,
-  ) {
+  constructor(run: SavedRun, resumedAt: number | undefined) {
+    this.run = run;
     this.#saved = resumedAt;
   }
 
-  #isDue(state: RunState): boolean {
+  #isDue(state: State): boolean {
     if (this.#saved === undefined) return true;
-    const every = this.context.config.saveEvery ?? (this.#bytes < SMALL_BYTES ? 1 : LARGE_EVERY);
+    const every = this.run.config.saveEvery ?? (this.#bytes < SMALL_BYTES ? 1 : LARGE_EVERY);
     return state.step - this.#saved >= every;
   }
 
   /** After a step: a checkpoint where one is due. */
-  async afterStep(state: RunState): Promise<void> {
+  async afterStep(state: State): Promise<void> {
     if (this.#isDue(state)) await this.save(state);
   }
 
   /** Brings the present state to disk, whether or not a checkpoint is due. @throws {GrpoError} IO_FAILED */
-  async save(state: RunState): Promise<void> {
-    const { folder, policy, config } = this.context;
+  async save(state: State): Promise<void> {
+    const { folder, policy, config, stored } = this.run;
     // The weights are there already where only the evaluation came since.
     if (this.#saved === state.step && (await refreshCheckpoint(folder, state.step, state))) return;
-    const stored = configRecord(effectiveConfig(config), {})['config'] as Record<string, unknown>;
     this.#bytes = await writeCheckpoint(folder, { step: state.step, state, config: stored }, (temporary) =>
       policy.saveCheckpoint(temporary),
     );
@@ -45,19 +52,22 @@ export class Saving {
   }
 
   /** After an evaluation: its results belong to the checkpoint of the same step. */
-  async afterEvaluation(state: RunState): Promise<void> {
+  async afterEvaluation(state: State): Promise<void> {
     if (this.#saved === state.step || this.#isDue(state)) await this.save(state);
   }
 
   /** The end of a run: a checkpoint of the last step, and the adapter by itself. */
-  async finish(state: RunState): Promise<void> {
+  async finish(state: State): Promise<void> {
     await this.save(state);
-    await saveWeights(this.context, 'adapter');
+    await saveWeights(this.run, 'adapter');
   }
 }
 
 /** The trained weights by themselves, as `adapter/` or `best/`: a PEFT folder, or a whole model with train full. */
-export async function saveWeights({ config, folder, policy }: RunContext, name: 'adapter' | 'best'): Promise<void> {
+export async function saveWeights(
+  { config, folder, policy }: Pick<SavedRun, 'folder' | 'policy'> & { config: { train: 'lora' | 'full' } },
+  name: 'adapter' | 'best',
+): Promise<void> {
   await replaceFolder(join(folder, name), (temporary) =>
     config.train === 'full' ? policy.exportMerged(temporary) : policy.saveAdapter(temporary),
   );

@@ -1,7 +1,8 @@
 import { join, relative } from 'node:path';
+import { effectiveConfig } from '../config/index.js';
 import type { TrainInput } from '../config/index.js';
 import { GrpoError } from '../errors.js';
-import { readRun, tableText } from '../run/index.js';
+import { configRecord, readRun, tableText } from '../run/index.js';
 import type { EvaluationRecord } from '../run/index.js';
 import { evaluateNow } from './evaluations.js';
 import { prepareRun } from './prepare.js';
@@ -37,7 +38,7 @@ function isEvaluationDue({ config }: RunContext, state: RunState, isEnding: bool
  *
  * @returns whether it was stopped
  */
-async function loop(context: RunContext, state: RunState, saving: Saving): Promise<boolean> {
+async function loop(context: RunContext, state: RunState, saving: Saving<RunState>): Promise<boolean> {
   const { config, modes, reporter, stop } = context;
   const alarms = new StepAlarms(config.alarms);
   const started = performance.now();
@@ -74,7 +75,7 @@ function closingText(context: RunContext, state: RunState, evaluations: readonly
 }
 
 /** What was learned before a fault is worth keeping; the fault itself is what is told. */
-async function saveAfterFault(context: RunContext, state: RunState, saving: Saving): Promise<void> {
+async function saveAfterFault(context: RunContext, state: RunState, saving: Saving<RunState>): Promise<void> {
   if (state.step === 0) return;
   await saving.finish(state).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
@@ -95,7 +96,8 @@ async function saveAfterFault(context: RunContext, state: RunState, saving: Savi
  */
 export async function train(input: TrainInput, options: TrainOptions = {}): Promise<TrainResult> {
   const { context, state, resumed, close } = await prepareRun(input, options);
-  const saving = new Saving(context, resumed ? state.step : undefined);
+  const stored = configRecord(effectiveConfig(context.config), {})['config'] as Record<string, unknown>;
+  const saving = new Saving<RunState>({ ...context, stored }, resumed ? state.step : undefined);
   let interrupted: boolean;
   try {
     try {

@@ -14,7 +14,7 @@ const STEPS = '8';
 const LOGS = ['metrics.jsonl', 'evaluations.jsonl', 'trajectories.jsonl'];
 const weights = (run: string) => readFileSync(join(run, 'adapter', 'adapter_model.safetensors'));
 
-test.before(() => writeTinyModel(model));
+test.before(async () => void (await writeTinyModel(model)));
 test.after(() => rmSync(folder, { recursive: true, force: true }));
 
 test('strict: steps, a kill, and the other steps give the very bytes of a run that was never killed', async () => {
@@ -26,7 +26,7 @@ test('strict: steps, a kill, and the other steps give the very bytes of a run th
   assert.is(killed.signal, 'SIGKILL', killed.output);
   const resumed = await runTraining([at('killed'), model, STEPS, 'resume']);
   assert.is(resumed.code, 0, resumed.output);
-  assert.match(resumed.output, /going on after step [345] of 8/);
+  assert.match(resumed.output, /going on after step [345]/);
   for (const name of LOGS) assert.equal(timelessLines(at('killed'), name), timelessLines(at('whole'), name), name);
   assert.ok(weights(at('killed')).equals(weights(at('whole'))), 'the adapters are the same, byte for byte');
   assert.equal(stepsIn(at('killed'), 'metrics.jsonl'), [1, 2, 3, 4, 5, 6, 7, 8]);
