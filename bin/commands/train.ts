@@ -1,6 +1,7 @@
 import type { Argv } from 'yargs';
 import { flagOptions, loadConfigFile, mergeTrainInputs, readFlags, trainSchema } from '../../lib/config/index.js';
 import { GrpoError } from '../../lib/errors.js';
+import type { CheckedRun } from '../../lib/trainer/index.js';
 import { onInterrupt } from '../interrupt.js';
 
 export const command = 'train [config]';
@@ -10,18 +11,36 @@ export function builder(yargs: Argv): Argv {
   return yargs
     .positional('config', { type: 'string', describe: 'configuration file: JSON, YAML or a module; flags override it' })
     .options(flagOptions(trainSchema))
+    .option('check', {
+      type: 'boolean',
+      describe:
+        'measure whether this configuration can be trained (two short episodes, some updates), and train nothing',
+    })
     .example('$0 train --model MODEL --tasks tasks.jsonl --steps 3', 'three steps of the code agent')
     .example('$0 train my-run.yaml --optimizer.learning-rate 1e-5', 'a file, with one key changed');
+}
+
+const GREEN: [string, string] = ['\u001b[32m', '\u001b[39m'];
+
+function printChecks({ checks, marked }: CheckedRun): void {
+  process.stdout.write(`one episode, with what the policy sampled (mask 1) marked:\n${marked}\n\n`);
+  for (const { name, ok, detail } of checks) process.stdout.write(`${ok ? 'ok    ' : 'FAILED'}  ${name}: ${detail}\n`);
+  if (checks.some(({ ok }) => !ok)) process.exitCode = 1;
 }
 
 export async function handler(args: Record<string, unknown>): Promise<void> {
   const file = typeof args['config'] === 'string' ? await loadConfigFile(args['config']) : {};
   const input = mergeTrainInputs(file, readFlags(trainSchema, args));
-  const { train } = await import('../../lib/trainer/index.js');
+  const { checkRun, train } = await import('../../lib/trainer/index.js');
   const interruption = onInterrupt(
     'stopping: the present step ends (20 s at most), then the state is saved; again to leave at once',
   );
   try {
+    if (args['check'] === true) {
+      const isColoured = process.stdout.isTTY && process.env['NO_COLOR'] === undefined;
+      printChecks(await checkRun(input, { signal: interruption.stop }, isColoured ? GREEN : undefined));
+      return;
+    }
     await train(input, { stop: interruption.stop, signal: interruption.signal });
     process.exitCode = interruption.exitCode() ?? 0;
   } catch (error) {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { holdOut, deriveSeed, shuffled } from '../algorithms/index.js';
 import { mergeTrainInputs, resolveTrainConfig, restoreTrainConfig } from '../config/index.js';
+import { presetNotes } from '../config/tutorial-notes.js';
 import type { TrainConfig, TrainInput } from '../config/index.js';
 import type { Task } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
@@ -99,6 +100,7 @@ export async function prepareRun(input: TrainInput, options: TrainOptions): Prom
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
+    presetNotes(config.preset).forEach((note) => reporter.message(note));
     const source = await resolveEnvironment({
       ...config,
       trainSubmissions: config.maxSubmissions,

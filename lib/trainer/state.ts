@@ -36,6 +36,7 @@ export interface RunState {
 export interface TrainablePolicy extends PolicyLike {
   saveCheckpoint: (folder: string) => Promise<void>;
   exportMerged: (folder: string) => Promise<void>;
+  readonly description?: { dtype: 'float32' | 'bfloat16' };
 }
 
 /** What stays the same while a run goes on. */
