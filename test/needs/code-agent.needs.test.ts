@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fileURLToPath } from 'node:url';
+import { brokenTasks } from '../../lib/data/broken.js';
 import { checkTasks, loadTasks } from '../../lib/data/index.js';
 import { codeAgent } from '../../lib/environments/index.js';
 import { Sandbox } from '../../lib/sandbox/index.js';
@@ -34,6 +35,24 @@ test('a solution of each record shape passes by its own style of tests', async (
     const { failed, infra } = await checkTasks(await loadTasks(path(`test/fixtures/tasks/${shape}.jsonl`)), sandbox);
     assert.equal([failed, infra], [[], []], shape);
   }
+});
+
+test('five records of BigCodeBench and KodCode each: the own solution passes, one that returns None fails', async () => {
+  for (const name of ['bigcodebench-five', 'kodcode-five']) {
+    const loaded = await loadTasks(path(`test/fixtures/tasks/${name}.jsonl`));
+    const good = await checkTasks(loaded, sandbox);
+    assert.equal([good.passed, good.failed, good.infra], [5, [], []], name);
+    const { passed, failed, infra } = await checkTasks(brokenTasks(loaded), sandbox);
+    assert.equal([passed, failed.length, infra], [0, 5, []], name);
+  }
+});
+
+test('calibration: a solution that leaves out the imports of the stub passes, as the benchmark has it', async () => {
+  const [task] = await loadTasks(path('test/fixtures/tasks/bigcodebench-five.jsonl'));
+  const solution = task!.solution!.replace(/^import .*\n/, '');
+  assert.not.match(solution, /import/);
+  assert.is((await checkTasks([{ ...task!, solution }], sandbox)).passed, 1);
+  assert.is((await checkTasks([{ ...task!, solution, codePrompt: undefined }], sandbox)).passed, 0);
 });
 
 test('an episode with real tools: search, a failing program, a failing and a passing submission', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { cacheFolder } from '../../lib/libtorch/cache-folder.js';
+import { checkEpisodes } from '../environments/episode-checks.js';
 import { skipAloud } from '../harness.js';
 import { checkAppending, checkEncodings, checkNoAddedToken, checkRenderings, load } from '../tokenizer/checks.js';
 
@@ -11,6 +12,11 @@ if (!existsSync(join(folder, 'tokenizer.json'))) skipAloud(`SmolLM2-135M-Instruc
 
 test('SmolLM2: ids are those of the reference library', async () => {
   checkEncodings(await load(folder), 'smollm2');
+});
+
+test('SmolLM2: episodes of the code agent read as the whole conversation', async () => {
+  await checkEpisodes(await load(folder), 'auto', 'tags', 12);
+  await checkEpisodes(await load(folder), 'hermes', 'hermes', 8);
 });
 
 test('SmolLM2: rendered texts are those of transformers, and ids decode to them', async () => {

@@ -100,6 +100,19 @@ test('without a reply a turn without a call ends the episode', async () => {
   assert.is(episodes[0]!.reward!.value, 0);
 });
 
+test('turns without a call are answered until there are as many as the environment allows', async () => {
+  const reply = () => [{ role: 'user' as const, content: 'call a tool' }];
+  const script: Script = (context) => (assistantTurns(context) === 2 ? '<echo>a</echo>' : 'no call');
+  const ends = async (maxNoCallTurns: number | undefined) => {
+    const { episodes } = await run({ script, maxTurns: 5, environment: wordEnvironment({ reply, maxNoCallTurns }) });
+    const { finish, state } = episodes[0]!;
+    return [finish, state.turns.length, state.messages.filter(({ content }) => content === 'call a tool').length];
+  };
+  assert.equal(await ends(1), ['no-call', 1, 0]);
+  assert.equal(await ends(2), ['no-call', 3, 1], 'turns with a call between do not count');
+  assert.equal(await ends(undefined), ['max-turns', 5, 3]);
+});
+
 test('unknown tools, wrong arguments, exceptions and broken calls become counted observations', async () => {
   const broken = textTool('bad', () => {
     throw new Error('no such column');

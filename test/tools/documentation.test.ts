@@ -108,6 +108,25 @@ test('an index of other entries is searched the same way', () => {
   assert.is(index.size, 2);
 });
 
+test('the standard library comes before a package that says the same, unless the package is named', () => {
+  const entry = (name: string) => ({
+    name,
+    signature: `${name}()`,
+    text: 'Standard deviation.',
+    hint: '',
+    weight: 0.2,
+  });
+  const index = new DocumentationIndex({
+    python: '3.11.0',
+    licence: 'x',
+    packages: { numpy: '2.0.0' },
+    entries: [entry('numpy.std'), entry('statistics.stdev')],
+  });
+  assert.is(index.search('standard deviation')[0]!.name, 'statistics.stdev');
+  assert.is(index.search('numpy standard deviation')[0]!.name, 'numpy.std');
+  assert.is(index.search('np.std')[0]!.name, 'numpy.std', 'np is numpy');
+});
+
 test('a missing or broken index is an error that says what to do', async () => {
   const code = async (file: string) =>
     loadDocumentation(file).then(

@@ -36,6 +36,16 @@ const USED = 0.5;
 const HINTED = 0.25;
 const UNUSED = 0.85;
 const DEEP = 0.85;
+/** The standard library comes before a package that says the same, unless the query names the package. */
+const INSTALLED = 0.85;
+/** How programs call packages. */
+const ALIASES: Record<string, string> = {
+  np: 'numpy',
+  pd: 'pandas',
+  plt: 'matplotlib.pyplot',
+  sns: 'seaborn',
+  nx: 'networkx',
+};
 
 /**
  * Full-text index over documentation entries: BM25 over names, hints, first sentences and bodies, then a ranking that
@@ -49,8 +59,11 @@ export class DocumentationIndex implements Documentation {
   private readonly frequency = new Map<string, number>();
   private wordsIndexed = 0;
 
+  private readonly packages: Set<string>;
+
   constructor(data: DocumentationData) {
     this.entries = data.entries;
+    this.packages = new Set(Object.keys(data.packages));
     this.mini = new MiniSearch<Indexed>({
       fields: ['last', 'name', 'hint', 'first', 'body'],
       tokenize: (text, field) => (field === 'name' || field === 'last' ? nameWords(text) : proseWords(text)),
@@ -68,9 +81,15 @@ export class DocumentationIndex implements Documentation {
     return this.entries.length;
   }
 
-  search(query: string, limit = 5): DocumentationHit[] {
+  search(asked: string, limit = 5): DocumentationHit[] {
+    const query = asked.replace(/\b(np|pd|plt|sns|nx)\b(?=\.|\s|$)/g, (alias) => ALIASES[alias]!);
     const words = [...new Set(proseWords(query).map(normalizeWord))].filter((word) => word !== null);
-    const scores = this.rank(words);
+    const named =
+      query
+        .toLowerCase()
+        .match(/[a-z_]\w*/g)
+        ?.some((word) => this.packages.has(word)) ?? false;
+    const scores = this.rank(words, named);
     this.addNames(query, scores);
     return [...scores]
       .sort(([a, left], [b, right]) => right - left || a - b)
@@ -103,7 +122,7 @@ export class DocumentationIndex implements Documentation {
     else known.push(id);
   }
 
-  private rank(words: string[]): Map<number, number> {
+  private rank(words: string[], named: boolean): Map<number, number> {
     const scores = new Map<number, number>();
     if (words.length === 0) return scores;
     const found = this.mini.search(words.join(' '), {
@@ -121,7 +140,7 @@ export class DocumentationIndex implements Documentation {
       const covered = result.queryTerms.reduce((sum, word) => sum + (rarity.get(word) ?? 0), 0) / total;
       scores.set(
         result.id as number,
-        result.score * (1 - COVERAGE + COVERAGE * covered) * this.prior(result.id as number),
+        result.score * (1 - COVERAGE + COVERAGE * covered) * this.prior(result.id as number, named),
       );
     }
     return scores;
@@ -138,13 +157,18 @@ export class DocumentationIndex implements Documentation {
   }
 
   /** Symbols that programs use much come first; deep and unused ones last. */
-  private prior(id: number): number {
+  private prior(id: number, named: boolean): number {
     const entry = this.entries[id]!;
     const hinted = entry.hint !== '';
     const unused = !hinted && entry.weight === 0;
-    const depth = entry.name.split('.').length;
+    const parts = entry.name.split('.');
+    const depth = parts.length;
+    const installed = !named && this.packages.has(parts[0]!);
     return (
-      (1 + USED * entry.weight + (hinted ? HINTED : 0)) * (unused ? UNUSED : 1) * (depth > 3 && !hinted ? DEEP : 1)
+      (installed ? INSTALLED : 1) *
+      (1 + USED * entry.weight + (hinted ? HINTED : 0)) *
+      (unused ? UNUSED : 1) *
+      (depth > 3 && !hinted ? DEEP : 1)
     );
   }
 
