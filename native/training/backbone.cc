@@ -1,5 +1,7 @@
 #include "training/backbone.h"
 
+#include <algorithm>
+
 namespace grpo {
 
 at::Tensor hidden_without_graph(const Decoder& decoder, const View& view, const Packed& packed, const Cancel& cancel) {
@@ -66,13 +68,27 @@ void Backbone::backward(const at::Tensor& grad) {
   if (embedded_.requires_grad()) embedded_.backward(incoming);
 }
 
-// Counted from the tensors that autograd keeps for a block (float32 residual stream, compute-type products).
+// Counted from the tensors that autograd keeps for a block: residual stream float32, products in the compute type.
+// Measured with SmolLM2-135M in bfloat16 and 2 rows of 512 tokens, logits included: 990 MB with adapters on q and v, 1,274 MB
+// on all seven, 485 MB recomputed with q and v; the estimates are 8%, 0% and 1% above.
 int64_t Backbone::graph_bytes(const PolicyConfig& config, int64_t tokens, bool recompute) {
   const int64_t item = config.bfloat16 ? 2 : 4;
   const int64_t attention = config.heads * config.head_dim, key_value = config.key_value_heads * config.head_dim;
-  const int64_t per_block = 8 * config.hidden_size * 4 + 2 * config.hidden_size * item + (4 * 4 + 3 * item) * attention +
-                            (4 * 4 + 2 * item) * key_value + 4 * config.intermediate_size * item;
-  const int64_t kept = recompute ? config.layers * config.hidden_size * 4 + 2 * per_block : config.layers * per_block;
+  const auto past_values = [](const std::string& name) { return name != "q_proj" && name != "k_proj" && name != "v_proj"; };
+  const bool full = config.train == Train::kFull;
+  const auto& targets = config.lora.target_modules;
+  int64_t block = 2 * config.hidden_size * 4;              // input of both norms
+  block += 4 * attention * item;                           // queries, repeated keys and values, result
+  block += 3 * config.intermediate_size * item;            // gate, its activation, up
+  block += config.hidden_size * item;                      // input of the first projections
+  if (config.qk_norm) block += 2 * (attention + key_value) * 4;
+  if (full || std::any_of(targets.begin(), targets.end(), past_values)) {
+    block += (config.hidden_size + attention + config.intermediate_size) * item;  // inputs of the other projections
+  }
+  if (full) block += 2 * config.hidden_size * 4;           // normalised values, for the gradient of the norms
+  block += block * 3 / 10;                                 // what backward takes for a moment
+  constexpr int64_t kBlocksAtOnce = 4;                     // one with its graph, and its gradients
+  const int64_t kept = recompute ? config.layers * config.hidden_size * 4 + kBlocksAtOnce * block : config.layers * block;
   return tokens * kept;
 }
 

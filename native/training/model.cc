@@ -124,6 +124,7 @@ View Model::view(Which which) const {
 Head Model::head(Which which, bool full_support) const {
   Head head;
   head.weight = (which == Which::kPolicy && full_ ? full_->head : base_.head).detach();
+  head.strict = config_.strict;
   if (!full_support) {
     head.excluded = excluded_;
     head.support = config_.support;
