@@ -1,3 +1,4 @@
+export { checkModel } from './check-model.js';
 export { checkRun } from './check-run.js';
 export type { CheckedRun } from './check-run.js';
 export type { SelfCheck } from './self-check.js';

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Policy } from '../../lib/index.js';
-import { checkRun } from '../../lib/trainer/index.js';
+import { checkModel, checkRun } from '../../lib/trainer/index.js';
 import { selfCheck } from '../../lib/trainer/self-check.js';
 import { TINY_LORA, vowelsEnvironment, writeTinyModel } from './tiny-model.js';
 
@@ -35,6 +36,18 @@ test('a sound configuration passes every check, and the sampled part of an episo
   );
   assert.match(checks[5]!.detail, /^28 matrices$/);
   assert.match(marked, /<\|start\|>assistant\n\[[\s\S]+\]$/);
+});
+
+test('a model by itself passes, with and without a tokenizer', async () => {
+  const bare = fileURLToPath(new URL('../fixtures/models/qwen3-tiny', import.meta.url));
+  for (const folderOfModel of [model, bare]) {
+    const checks = await checkModel({ model: folderOfModel });
+    assert.is(checks.length, 8);
+    assert.equal(
+      checks.filter(({ ok }) => !ok),
+      [],
+    );
+  }
 });
 
 test('a fault is found: sampler log-probs that are not those of the trainer, and an optimizer that does not step', async () => {
