@@ -12,6 +12,8 @@ export interface Launch {
   folder: string;
   /** What ends the supervisor with all it started. @default 'SIGKILL' */
   stopSignal?: 'SIGTERM';
+  /** How long the interpreter may take to come up, in ms. @default 30000 */
+  startMs?: number;
   /** Ends by its own after the answer, with everything in it. @default false */
   endsItself?: boolean;
   /** The exit code that says: the kernel ended all of it for its memory. */
@@ -78,7 +80,7 @@ export class Worker {
     if (this.isUp) return undefined;
     const abort = (): void => this.kill();
     signal?.addEventListener('abort', abort, { once: true });
-    const frame = await this.next(START_MS);
+    const frame = await this.next(this.launch.startMs ?? START_MS);
     signal?.removeEventListener('abort', abort);
     this.isUp = frame !== undefined;
     return this.isUp ? undefined : this.explain('the sandbox did not start');

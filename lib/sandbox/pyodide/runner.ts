@@ -9,6 +9,7 @@ import { JUDGE_PYTHON } from './python.js';
 import { JUDGE_SCRIPT } from './script.js';
 
 const JUDGE_MS = 60_000;
+const START_MS = 120_000;
 
 type Judged = { value: Record<string, unknown> } | { failure: string };
 
@@ -31,6 +32,7 @@ export class PyodideRunner implements Runner {
       args: nodeArguments(pyodide, JUDGE_SCRIPT, JUDGE_PYTHON),
       environment: {},
       inputs: [],
+      startMs: START_MS,
       folder: '/tmp/program',
     });
   }
