@@ -52,7 +52,10 @@ class Decoder {
  private:
   // One block without a graph, in fused steps: adds to h in place.
   void infer(const View& view, int64_t layer, at::Tensor& h, const Rotary& rotary, const Attend& attend) const;
-  at::Tensor infer_linear(const View& view, int64_t layer, Projection projection, const at::Tensor& x) const;
+  // Several projections of the same x.
+  std::vector<at::Tensor> infer_linear(const View& view, int64_t layer, const std::vector<Projection>& projections,
+                                       const at::Tensor& x) const;
+  void infer_adapter(const View& view, int64_t layer, Projection projection, const at::Tensor& x, at::Tensor& y) const;
   at::Tensor infer_norm(const at::Tensor& x, const at::Tensor& weight) const;
   void infer_rotate(at::Tensor& x, const Rotary& rotary) const;
   at::Tensor linear(const View& view, int64_t layer, Projection projection, const at::Tensor& x) const;

@@ -41,14 +41,24 @@ void linear_range_portable(const LinearArguments& s, int64_t first, int64_t last
   }
 }
 
-void linear_float(const LinearArguments& s) {
+void linear_float(const LinearArguments* products, int64_t count) {
   static const Range range = best_range();
   // Blocks of 16 outputs keep each thread on its own cache lines of y.
   constexpr int64_t kBlock = 16;
-  const int64_t blocks = (s.outputs + kBlock - 1) / kBlock;
-  const int64_t work = std::max<int64_t>(1, s.rows * s.inputs * kBlock);
+  const auto blocks_of = [](const LinearArguments& s) { return (s.outputs + kBlock - 1) / kBlock; };
+  int64_t blocks = 0, work = 1;
+  for (int64_t i = 0; i < count; ++i) {
+    blocks += blocks_of(products[i]);
+    work = std::max(work, products[i].rows * products[i].inputs * kBlock);
+  }
   at::parallel_for(0, blocks, std::max<int64_t>(1, kWorkPerThread / work), [&](int64_t begin, int64_t end) {
-    range(s, begin * kBlock, std::min(end * kBlock, s.outputs));
+    int64_t offset = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const LinearArguments& s = products[i];
+      const int64_t first = std::max(begin - offset, int64_t{0}), last = std::min(end - offset, blocks_of(s));
+      if (first < last) range(s, first * kBlock, std::min(last * kBlock, s.outputs));
+      offset += blocks_of(s);
+    }
   });
 }
 

@@ -18,8 +18,10 @@ struct LinearArguments {
   bool accumulate;
 };
 
-// Splits the outputs over the threads.
-void linear_float(const LinearArguments& arguments);
+// Splits the outputs of all products over the threads, once: waking threads costs as much as a small product itself.
+// Products of one call must not read what another one writes.
+void linear_float(const LinearArguments* products, int64_t count);
+inline void linear_float(const LinearArguments& product) { linear_float(&product, 1); }
 
 // Outputs first .. last - 1 on the calling thread, one version for each instruction set.
 void linear_range_avx512(const LinearArguments& arguments, int64_t first, int64_t last);
