@@ -72,7 +72,15 @@ test('hermes: bad calls are messages, never calls with made-up arguments', () =>
 test('hermes: a call inside thinking is no call', () => {
   const call = wrap('{"name": "look", "arguments": {"at": "x"}}');
   assert.equal(hermes.parse(`<think>${call}</think>${call}`).calls.length, 1);
-  assert.equal(hermes.parse(`<think>${call}`), { calls: [], malformed: [] });
+  assert.equal(hermes.parse(`<think>${call}</think>${call}`).malformed, []);
+  for (const text of [`<think>${call}`, `<think>${call}</think>So be it.`]) {
+    assert.equal(hermes.parse(text), {
+      calls: [],
+      malformed: ['a call inside of thinking is not run: write it after </think>'],
+    });
+  }
+  assert.equal(xml.parse('<think><tool_call><function=add></think>').malformed.length, 1);
+  assert.equal(hermes.parse('<think>hm</think>No call.'), { calls: [], malformed: [] });
   const opened = createCallFormat('hermes', { tools, startsInThinking: true });
   assert.equal(opened.parse(`${call}</think>${call}`).calls.length, 1);
 });

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { evaluate } from '../../lib/evaluate/index.js';
 import type { EvaluationRecord, StepMetrics } from '../../lib/run/index.js';
 import { quietReporter } from '../../lib/run/index.js';
 import { train } from '../../lib/trainer/index.js';
@@ -60,6 +61,49 @@ test('the code agent runs through all modes and a step, with real programs and r
   assert.match(first!.observations![0]!, /seen 0\nseen 1/);
   assert.is(policy.alive, 0);
   rmSync(folder, { recursive: true });
+});
+
+test('an evaluation leaves out tasks whose own solution fails, and says so', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'grpo-excluded-'));
+  const cache = process.env.GRPO_CACHE;
+  process.env.GRPO_CACHE = join(folder, 'cache');
+  try {
+    const tasks = join(folder, 'tasks.jsonl');
+    const record = (id: string, solution: string) => ({
+      id,
+      prompt: `Write ${id}.`,
+      test: `assert ${id}(1) == 2`,
+      solution,
+    });
+    const lines = [record('twice', 'def twice(x):\n    return 2 * x'), record('bad', 'def bad(x):\n    return x')];
+    writeFileSync(tasks, lines.map((line) => JSON.stringify(line)).join('\n'));
+    const said: string[] = [];
+    const { baseline } = await evaluate(
+      { tasks, modes: ['no-tools', 'multi-tool'], callFormat: 'hermes', maxNewTokens: 2000 },
+      {
+        policy: new FakePolicy({
+          script: (context) =>
+            context.includes('with one reply')
+              ? '```python\ndef twice(x):\n    return 3 * x\n```'
+              : '<tool_call>{"name": "submit", "arguments": {"code": "def twice(x):\\n    return 2 * x"}}</tool_call>',
+          maxContext: 30_000,
+        }),
+        reporter: { ...quietReporter, message: (line) => said.push(line) },
+      },
+    );
+    assert.equal(
+      baseline.map(({ mode, n, tasks_excluded, pass_rate }) => [mode, n, tasks_excluded, pass_rate]),
+      [
+        ['no-tools', 1, 1, 0],
+        ['multi-tool', 1, 1, 1],
+      ],
+    );
+    assert.match(said.join('\n'), /1 of 2 tasks left out: their own solution fails here: bad \(fail\)/);
+  } finally {
+    if (cache === undefined) delete process.env.GRPO_CACHE;
+    else process.env.GRPO_CACHE = cache;
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test.run();

@@ -1,6 +1,6 @@
 import type { CallFormat, ParsedTurn } from '../types.js';
 import { CallChecker, type ToolSchema } from '../../tools/call-checker.js';
-import { parseJson, withoutThinking } from './text.js';
+import { parseJson, withCallInThinking, withoutThinking } from './text.js';
 import { toolMessages } from './observe.js';
 
 const OPEN = '<tool_call>';
@@ -25,7 +25,10 @@ export function createHermesFormat(options: JsonFormatOptions): CallFormat {
     name: 'hermes',
     stop: [MADE_UP],
     isComplete: (text) => withoutThinking(text, options.startsInThinking).includes(MADE_UP),
-    parse: (text) => parseHermes(withoutThinking(text, options.startsInThinking).split(MADE_UP)[0]!, checker),
+    parse: (text) => {
+      const parsed = parseHermes(withoutThinking(text, options.startsInThinking).split(MADE_UP)[0]!, checker);
+      return withCallInThinking(parsed, text, OPEN, options.startsInThinking);
+    },
     observe: toolMessages,
   };
 }

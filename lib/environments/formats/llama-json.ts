@@ -1,6 +1,6 @@
 import type { CallFormat, ParsedTurn } from '../types.js';
 import { CallChecker } from '../../tools/call-checker.js';
-import { parseJson, withoutThinking } from './text.js';
+import { parseJson, withCallInThinking, withoutThinking } from './text.js';
 import { asRecord, type JsonFormatOptions } from './hermes.js';
 import { toolMessages } from './observe.js';
 
@@ -18,7 +18,10 @@ export function createLlamaJsonFormat(options: JsonFormatOptions): CallFormat {
     name: 'llama-json',
     stop: [],
     isComplete: () => false,
-    parse: (text) => parseReply(withoutThinking(text, options.startsInThinking), checker),
+    parse: (text) => {
+      const parsed = parseReply(withoutThinking(text, options.startsInThinking), checker);
+      return withCallInThinking(parsed, text, PYTHON_TAG, options.startsInThinking);
+    },
     observe: toolMessages,
   };
 }

@@ -1,6 +1,6 @@
 import type { CallFormat, JsonSchema, ParsedTurn } from '../types.js';
 import { CallChecker } from '../../tools/call-checker.js';
-import { parseJson, withoutThinking } from './text.js';
+import { parseJson, withCallInThinking, withoutThinking } from './text.js';
 import type { JsonFormatOptions } from './hermes.js';
 import { toolMessages } from './observe.js';
 
@@ -20,7 +20,10 @@ export function createQwenXmlFormat(options: JsonFormatOptions): CallFormat {
     name: 'qwen-xml',
     stop: [MADE_UP],
     isComplete: (text) => withoutThinking(text, options.startsInThinking).includes(MADE_UP),
-    parse: (text) => parseBlocks(withoutThinking(text, options.startsInThinking).split(MADE_UP)[0]!, checker),
+    parse: (text) => {
+      const parsed = parseBlocks(withoutThinking(text, options.startsInThinking).split(MADE_UP)[0]!, checker);
+      return withCallInThinking(parsed, text, '<tool_call>', options.startsInThinking);
+    },
     observe: toolMessages,
   };
 }

@@ -1,7 +1,23 @@
+import type { ParsedTurn } from '../types.js';
+
 /** Text outside of `<think>…</think>`; what follows an unclosed `<think>` is thinking too. */
 export function withoutThinking(text: string, startsInThinking = false): string {
   const whole = startsInThinking ? `<think>${text}` : text;
   return whole.replace(/<think>[^]*?(?:<\/think>|$)/g, '');
+}
+
+/** A turn whose only call stands in thinking: an error that says so, rather than silence. */
+export function withCallInThinking(
+  parsed: ParsedTurn,
+  text: string,
+  mark: string,
+  startsInThinking = false,
+): ParsedTurn {
+  if (parsed.calls.length + parsed.malformed.length > 0) return parsed;
+  const whole = startsInThinking ? `<think>${text}` : text;
+  const thoughts = whole.match(/<think>[^]*?(?:<\/think>|$)/g) ?? [];
+  if (!thoughts.some((thought) => thought.includes(mark))) return parsed;
+  return { calls: [], malformed: ['a call inside of thinking is not run: write it after </think>'] };
 }
 
 /** `JSON.parse`, or undefined with the parser's message. */
