@@ -96,7 +96,7 @@ test('a bad line is an INVALID_TASKS error with file and line number', () => {
     ['{"task_id": 1, "code": "x", "test_list": []}', /tasks\.jsonl:1: MBPP record: /],
     [
       `{"id": "a", "prompt": "p", "test": "t"}\n{"id": "a", "prompt": "p", "test": "t"}`,
-      /tasks\.jsonl:2: the id 'a' stands in line 1 already/,
+      /tasks\.jsonl:2: the id 'a' stands in tasks\.jsonl:1 already/,
     ],
     ['\n\n', /tasks\.jsonl has no task/],
   ];
