@@ -21,7 +21,8 @@ function checkTemperature(value: number | undefined, name: string): number {
  * @throws GrpoError INVALID_ARGUMENT naming the row, the array and what is wrong
  */
 export function packUpdateRows(rows: readonly UpdateRow[], needsSampler: boolean): NativeUpdateRows {
-  if (!Array.isArray(rows) || rows.length === 0) throw invalid('rows must be a list with at least one row');
+  const given: unknown = rows;
+  if (!Array.isArray(given) || given.length === 0) throw invalid('rows must be a list with at least one row');
   const ids = rows.map((row, b) => {
     for (const key of Object.keys(row)) {
       if (!ROW_KEYS.includes(key)) throw invalid(`rows[${b}] has an unknown key "${key}"; ${suggest(key, ROW_KEYS)}`);
