@@ -17,7 +17,10 @@ const files = readdirSync(root, { recursive: true })
 
 /** uvu prints "Total: n" and "Passed: n" at the end of each suite. */
 const sum = (output, label) =>
-  [...output.matchAll(new RegExp(`^\\s*${label}:\\s+(\\d+)`, 'gm'))].reduce((total, match) => total + Number(match[1]), 0);
+  [...output.matchAll(new RegExp(`^\\s*${label}:\\s+(\\d+)`, 'gm'))].reduce(
+    (total, match) => total + Number(match[1]),
+    0,
+  );
 
 function run(path) {
   return new Promise((resolve) => {
@@ -36,14 +39,20 @@ function run(path) {
     }, timeoutMs);
     child.on('close', (code) => {
       clearTimeout(timer);
-      // eslint-disable-next-line no-control-regex
       const plain = output.replace(/\x1b\[[0-9;]*m/g, '');
       const total = sum(plain, 'Total');
       const passed = sum(plain, 'Passed');
       const skipped = /^SKIPPED: (.*)$/m.exec(plain)?.[1];
       // A file that ends badly, late or without having run anything has failed, whatever it printed.
       const broken = late || code !== 0 || (total === 0 && skipped === undefined);
-      resolve({ path, plain, passed, failed: Math.max(total - passed, broken && total === passed ? 1 : 0), skipped, late });
+      resolve({
+        path,
+        plain,
+        passed,
+        failed: Math.max(total - passed, broken && total === passed ? 1 : 0),
+        skipped,
+        late,
+      });
     });
   });
 }

@@ -16,14 +16,10 @@ export const sftSchema = z.strictObject({
       'JSONL (or .jsonl.gz): `{ messages, tools }`, `{ ids, mask }`, or trajectories.jsonl of a run; only what assistants wrote is learned.',
     shownDefault: 'needed',
   }),
-  validation: z
-    .string()
-    .min(1)
-    .optional()
-    .meta({
-      description: 'File of the validation rows.',
-      shownDefault: 'a seeded tenth of 10 rows or more, at most 50',
-    }),
+  validation: z.string().min(1).optional().meta({
+    description: 'File of the validation rows.',
+    shownDefault: 'a seeded tenth of 10 rows or more, at most 50',
+  }),
   minReward: z.number().optional().meta({
     description: 'Only trajectories with at least this reward.',
     shownDefault: 'all that are valid',

@@ -114,8 +114,7 @@ test('masked entries can be anything, even NaN and infinity, and change nothing'
       [-0.7, -0.9],
     ],
   };
-  const { referenceLogprobs, samplerLogprobs, ...plain } = GOLDEN;
-  (void referenceLogprobs, samplerLogprobs);
+  const { referenceLogprobs: _reference, samplerLogprobs: _sampler, ...plain } = GOLDEN;
   const clean = evaluateLoss(plain, SYMMETRIC);
   const found = evaluateLoss({ ...plain, logprobs: poisoned.logprobs, oldLogprobs: poisoned.oldLogprobs }, SYMMETRIC);
   assert.is(found.loss, clean.loss);
