@@ -6,7 +6,7 @@ import type { Episode } from './types.js';
 
 export interface GroupsRequest extends Omit<GroupRequest, 'task' | 'onEpisode'> {
   tasks: readonly Task[];
-  /** After every finished episode: how many of all are done. */
+  /** At the start and after every finished episode: how many of all are done. */
   onProgress?: (done: number, total: number) => void;
   /** After every episode that was run now. */
   onFinished?: (episode: Episode, task: Task, sample: number) => void;
@@ -26,6 +26,7 @@ export async function runGroups(request: GroupsRequest): Promise<Episode[][]> {
   setMaxListeners(0, signal);
   const total = tasks.length * request.samples;
   let done = 0;
+  onProgress?.(0, total);
   const settled = await Promise.allSettled(
     tasks.map(async (task, group) => {
       try {

@@ -8,7 +8,7 @@ export interface Reporter {
   evaluation: (record: EvaluationRecord) => void;
   /** Text that closes a run, such as a table. */
   closing: (text: string) => void;
-  /** Episodes done so far of the present work; overwritten in place on a terminal, silent elsewhere. */
+  /** Episodes done so far of the present work: overwritten in place on a terminal, elsewhere a line now and then. */
   progress: (label: string, done: number, total: number) => void;
 }
 
@@ -73,10 +73,14 @@ export function jsonReporter(write: (text: string) => void): Reporter {
   };
 }
 
+/** Milliseconds between two lines about the same work where nothing can be overwritten. */
+const PROGRESS_MS = 30_000;
+
 /** One calm line for everything that happened; a live count of episodes on a terminal. */
 export function textReporter(output: NodeJS.WriteStream = process.stdout): Reporter {
   const clear = output.isTTY ? '\r\u001b[2K' : '';
   const line = (text: string) => void output.write(`${clear}${text}\n`);
+  let told = { label: '', at: 0 };
   return {
     message: line,
     warning: (text) => line(`warning: ${text}`),
@@ -84,7 +88,12 @@ export function textReporter(output: NodeJS.WriteStream = process.stdout): Repor
     evaluation: (record) => line(evaluationLine(record)),
     closing: (text) => line(`\n${text}`),
     progress: (label, done, total) => {
-      if (output.isTTY) output.write(`${clear}${label}: ${done} of ${total} episodes`);
+      const text = `${label}: ${done} of ${total} episodes`;
+      if (output.isTTY) return void output.write(`${clear}${text}`);
+      const now = performance.now();
+      if (label === told.label && done < total && now - told.at < PROGRESS_MS) return;
+      told = { label, at: now };
+      line(text);
     },
   };
 }

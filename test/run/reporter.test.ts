@@ -1,0 +1,30 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { textReporter } from '../../lib/run/index.js';
+
+function written(isTTY: boolean): { reporter: ReturnType<typeof textReporter>; lines: string[] } {
+  const lines: string[] = [];
+  const output = { isTTY, write: (text: string) => lines.push(text) > 0 };
+  return { reporter: textReporter(output as unknown as NodeJS.WriteStream), lines };
+}
+
+test('without a terminal, work shows where it begins and ends, and not every episode', () => {
+  const { reporter, lines } = written(false);
+  for (let done = 0; done <= 32; done++) reporter.progress('step 1/3', done, 32);
+  reporter.progress('step 2/3', 0, 32);
+  assert.equal(lines, [
+    'step 1/3: 0 of 32 episodes\n',
+    'step 1/3: 32 of 32 episodes\n',
+    'step 2/3: 0 of 32 episodes\n',
+  ]);
+});
+
+test('on a terminal the count is overwritten in place', () => {
+  const { reporter, lines } = written(true);
+  reporter.progress('step 1/3', 1, 32);
+  reporter.progress('step 1/3', 2, 32);
+  assert.is(lines.length, 2);
+  assert.ok(lines.every((line) => line.startsWith('\r\u001b[2K') && !line.endsWith('\n')));
+});
+
+test.run();
