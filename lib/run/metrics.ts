@@ -63,6 +63,8 @@ export function stepMetrics(facts: StepFacts): StepMetrics {
     skipped: stats ? stats.skipped : 'no group had different rewards',
     steps_skipped: facts.skippedSteps,
     rows_trained: stats?.rows ?? 0,
+    micro_batches: stats?.microBatches ?? null,
+    memory_note: stats?.note ?? null,
     alarms: [],
     episodes: all.length,
     groups: facts.groups.length,

@@ -37,6 +37,10 @@ export interface StepMetrics {
   steps_skipped: number;
   /** Episodes that entered the update. */
   rows_trained: number;
+  /** Forward and backward passes of the update. */
+  micro_batches: number | null;
+  /** How memory changed the micro-batches; null where it did not. */
+  memory_note: string | null;
   /** Names of the alarms that sounded. */
   alarms: string[];
   /** Episodes of the step, valid and not. */

@@ -69,6 +69,11 @@ const ALARMS: Alarm[] = [
     fires: (m) => m.skipped !== null && m.rows_trained > 0,
     text: (m) => `the optimizer did not step: ${m.skipped}`,
   },
+  {
+    name: 'memory',
+    fires: (m) => m.memory_note !== null,
+    text: (m) => String(m.memory_note),
+  },
 ];
 
 /** Says what looks wrong in a step. */

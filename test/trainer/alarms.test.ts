@@ -21,6 +21,7 @@ const calm = {
   sampler_trainer_gap: 1e-6,
   skipped: null,
   rows_trained: 24,
+  memory_note: null,
   alarms: [],
 } as unknown as StepMetrics;
 
@@ -33,6 +34,7 @@ const CASES: [string, Partial<StepMetrics>, RegExp][] = [
   ['invalid', { episodes_invalid: 8, invalid_reasons: { 'judge is down': 8 } }, /8 of 32 .* 8 x judge is down/],
   ['gap', { sampler_trainer_gap: 0.2 }, /differ by 0\.200 nats/],
   ['skipped', { skipped: 'the gradient is not finite' }, /did not step: the gradient is not finite/],
+  ['memory', { memory_note: 'memory allows micro-batches of 8 tokens' }, /memory allows micro-batches of 8 tokens/],
 ];
 
 test('a calm step sounds no alarm, and every figure out of bounds its own', () => {

@@ -71,6 +71,7 @@ export async function learnStep(context: SftContext, state: SftState): Promise<S
     learning_rate: learningRate,
     weights_version: policy.weightsVersion,
     skipped: stats.skipped,
+    memory_note: stats.note ?? null,
   };
   await context.metrics.append(metrics);
   state.step = step;

@@ -16,6 +16,8 @@ export interface SftMetrics {
   weights_version: number;
   /** Why the optimizer did not step; null where it did. */
   skipped: string | null;
+  /** How memory changed the micro-batches; null where it did not. */
+  memory_note: string | null;
 }
 
 /** One line of `evaluations.jsonl` of an `sft` run. */

@@ -87,6 +87,7 @@ function checkLengths({ training, validation }: SplitRows, maxContext: number): 
 async function loop(context: SftContext, state: SftState, saving: Saving<SftState>): Promise<boolean> {
   const { config, reporter, stop, steps } = context;
   const started = performance.now();
+  let isShortOfMemory = false;
   for (;;) {
     const hours = (performance.now() - started) / 3_600_000;
     const isLate = config.maxHours !== undefined && hours >= config.maxHours;
@@ -115,6 +116,8 @@ async function loop(context: SftContext, state: SftState, saving: Saving<SftStat
     reporter.message(
       `step ${line.step}/${steps}  epoch ${line.epoch.toFixed(2)}  ${told}  ${line.seconds.toFixed(1)} s`,
     );
+    if (line.memory_note !== null && !isShortOfMemory) reporter.warning(`step ${line.step}: ${line.memory_note}`);
+    isShortOfMemory = line.memory_note !== null;
     await saving.afterStep(state);
   }
 }
