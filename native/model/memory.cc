@@ -87,7 +87,12 @@ bool is_out_of_memory(const std::exception& error) {
   return plain != nullptr && std::string(plain->what_without_backtrace()).find("DefaultCPUAllocator") != std::string::npos;
 }
 
-std::string megabytes(int64_t bytes) { return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MB"; }
+std::string megabytes(int64_t bytes) {
+  char text[32];
+  const double value = static_cast<double>(bytes) / (1 << 20);
+  std::snprintf(text, sizeof text, value < 100 ? "%.1f MB" : "%.0f MB", value);
+  return text;
+}
 
 int64_t peak_resident_bytes() {
   const int64_t peak = proc_field("/proc/self/status", "VmHWM:");

@@ -35,7 +35,7 @@ class MemoryBudget {
 // Whether an exception says that an allocation failed; libtorch reports that in more than one way.
 bool is_out_of_memory(const std::exception& error);
 
-// "12 MB", rounded up.
+// "2.3 MB", "120 MB".
 std::string megabytes(int64_t bytes);
 
 // Largest resident size since the last reset, in bytes; a reset that the kernel refuses leaves the process's own peak.
