@@ -44,6 +44,11 @@ void Outlet::shut() {
   open_ = false;
 }
 
+bool Outlet::is_ending_here() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return !open_ && std::this_thread::get_id() == thread_;
+}
+
 Pending::Pending(Napi::Env env, std::shared_ptr<Outlet> outlet)
     : deferred_(Napi::Promise::Deferred::New(env)), outlet_(std::move(outlet)) {
   outlet_->begin(env);

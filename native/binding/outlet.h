@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 namespace grpo {
 
@@ -23,11 +24,14 @@ class Outlet : public std::enable_shared_from_this<Outlet> {
   void begin(Napi::Env env);
   void done(Napi::Env env);
   void shut();
+  // Whether the environment is being torn down by the calling thread.
+  bool is_ending_here();
 
  private:
   static void on_environment_end(void* self);
   std::mutex mutex_;
   Napi::ThreadSafeFunction function_;
+  const std::thread::id thread_ = std::this_thread::get_id();
   bool open_ = true;
   int pending_ = 0;
 };

@@ -13,7 +13,12 @@ std::shared_ptr<PolicyHost> PolicyHost::start(Napi::Env env, Load load, PendingP
   // The last reference may go on the host's own thread, which cannot join itself: the environment's thread frees the host.
   const std::shared_ptr<PolicyHost> host(new PolicyHost, [](PolicyHost* last) {
     const std::shared_ptr<Outlet> outlet = last->outlet_;
-    outlet->post([last](Napi::Env) { delete last; });
+    // Finalizers at the environment's end find nobody to post to; by then its threads are back, or are given up.
+    if (outlet->is_ending_here() && (!last->thread_ || last->thread_->join(std::chrono::milliseconds(0)))) {
+      delete last;
+    } else {
+      outlet->post([last](Napi::Env) { delete last; });
+    }
   });
   host->outlet_ = Outlet::create(env);
   const auto state = host->state_;
