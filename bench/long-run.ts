@@ -1,11 +1,12 @@
 // Long work on a tiny model: does memory, does the number of open files or threads grow?
-// usage: node --expose-gc --import tsx bench/long-run.ts [steps 500] [sessions 10000] [aborts 500]
-// Prints one line a phase: figures after a tenth of it and at its end.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+// usage: node --expose-gc --import tsx bench/long-run.ts [steps 500] [sessions 10000] [aborts 500] [plot.svg]
+// Prints the figures after every tenth of a phase; the plot shows the memory of the steps.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Policy, train } from '../lib/index.js';
 import { quietReporter } from '../lib/run/index.js';
+import { linePlot } from './line-plot.js';
 import { TINY_LORA, vowelsEnvironment, writeTinyModel } from '../test/e2e/tiny-model.js';
 
 interface Usage {
@@ -31,37 +32,49 @@ function usage(): Usage {
 const show = ({ residentMb, heapMb, files, threads }: Usage) =>
   `${residentMb} MB resident, ${heapMb} MB heap, ${files} files, ${threads} threads`;
 
-/** Figures once caches are warm, and at the end. */
+const POINTS = 10;
+
+/** Prints figures after every tenth, and gives back all that were taken (ten times as many). */
 async function phase(
   name: string,
   count: number,
   work: (tick: (done: number) => void) => Promise<void>,
-): Promise<void> {
-  const points: string[] = [];
+): Promise<[number, Usage][]> {
+  const points: [number, Usage][] = [];
   const started = performance.now();
-  let next = count / 10;
+  let next = count / POINTS ** 2;
   await work((done) => {
     if (done < next) return;
-    next += count / 10;
-    points.push(show(usage()));
+    next += count / POINTS ** 2;
+    points.push([done, usage()]);
   });
   const seconds = ((performance.now() - started) / 1000).toFixed(0);
   console.log(`${count} ${name} in ${seconds} s`);
-  points.forEach((point, index) => console.log(`  ${(index + 1) * 10}%  ${point}`));
+  points
+    .filter((_, index) => (index + 1) % POINTS === 0)
+    .forEach(([done, figures]) => console.log(`  ${String(done).padStart(6)}  ${show(figures)}`));
+  return points;
 }
 
 async function run(): Promise<void> {
-  const [steps = 500, sessions = 10_000, aborts = 500] = process.argv.slice(2).map(Number);
+  const [steps = 500, sessions = 10_000, aborts = 500] = process.argv.slice(2, 5).map(Number);
+  const plot = process.argv[5];
   const folder = mkdtempSync(join(tmpdir(), 'grpo-long-'));
   try {
     const model = await writeTinyModel(join(folder, 'model'));
-    await phase('steps', steps, async (tick) => {
+    const points = await phase('steps', steps, async (tick) => {
       const reporter = { ...quietReporter, step: ({ step }: { step: number }) => tick(step) };
       const environment = vowelsEnvironment();
       const sizes = { promptsPerStep: 2, groupSize: 4, maxNewTokens: 12, evalEvery: 50, saveEvery: 10 };
       const output = join(folder, 'run');
       await train({ model, environment, steps, ...sizes, lora: TINY_LORA, output }, { reporter });
     });
+    if (plot !== undefined) {
+      const resident = points.map(([step, { residentMb }]): [number, number] => [step, residentMb]);
+      const heap = points.map(([step, { heapMb }]): [number, number] => [step, heapMb]);
+      const title = 'Memory of a training run of a tiny model';
+      writeFileSync(plot, linePlot({ title, x: 'step', y: 'MB', series: { resident, 'JavaScript heap': heap } }));
+    }
     const policy = await Policy.load(model, { lora: TINY_LORA });
     await phase('sessions', sessions, async (tick) => {
       for (let index = 1; index <= sessions; index++) {
