@@ -37,7 +37,9 @@ async function run(typed: string[]): Promise<void> {
     .wrap(120)
     .exitProcess(false)
     .fail((message: string, error: Error | undefined) => {
-      throw error ?? new UsageError(message);
+      // yargs' own complaints, such as an option without its value, are wrong usage like ours.
+      if (error === undefined || error.name === 'YError') throw new UsageError(message ?? error?.message);
+      throw error;
     });
   await parser.parseAsync();
 }
@@ -54,6 +56,9 @@ function printError(error: unknown, verbose: boolean): void {
     if (error.cause instanceof Error) process.stderr.write(`caused by: ${error.cause.stack ?? error.cause.message}\n`);
   }
 }
+
+// A reader that has gone (`| head`), or a full disk behind a redirection, must not end a run: it goes on unheard.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 const typed = hideBin(process.argv);
 run(typed).catch((error: unknown) => printError(error, typed.includes('--verbose')));

@@ -1,44 +1,48 @@
 import { constants } from 'node:os';
 
 /** How long a step may still take after the signal, in ms; then it is dropped. */
-const GRACE_MS = { SIGINT: 20_000, SIGTERM: 5_000 };
+const GRACE_MS = { SIGINT: 20_000, SIGTERM: 5_000, SIGHUP: 5_000 };
+type Handled = keyof typeof GRACE_MS;
+const HANDLED = Object.keys(GRACE_MS) as Handled[];
 
 /** Signals of a command that saves before it leaves. */
 export interface Interruption {
-  /** Fires at the first Ctrl-C or SIGTERM: end after the present step. */
+  /** Fires at the first Ctrl-C, SIGTERM or SIGHUP: end after the present step. */
   stop: AbortSignal;
   /** Fires when the present step took too long to end. */
   signal: AbortSignal;
-  /** 130 or 143 after a signal, else undefined. */
+  /** 130, 143 or 129 after a signal, else undefined. */
   exitCode: () => number | undefined;
   dispose: () => void;
 }
 
-/** The first Ctrl-C (or SIGTERM) asks for an orderly end, the second leaves at once. */
-export function onInterrupt(announce: string): Interruption {
+/**
+ * The first Ctrl-C (SIGTERM, or SIGHUP of a closed terminal) asks for an orderly end, the second leaves at once.
+ *
+ * @param announce what to print, given the seconds that the present step may still take
+ */
+export function onInterrupt(announce: (graceSeconds: number) => string): Interruption {
   const stop = new AbortController();
   const hard = new AbortController();
   let code: number | undefined;
   let timer: NodeJS.Timeout | undefined;
-  const listener = (name: NodeJS.Signals) => {
+  const listener = (name: Handled) => {
     const exitCode = 128 + constants.signals[name];
     if (code !== undefined) process.exit(exitCode);
     code = exitCode;
-    process.stderr.write(`\n${announce}\n`);
+    process.stderr.write(`\n${announce(GRACE_MS[name] / 1000)}\n`);
     stop.abort();
-    timer = setTimeout(() => hard.abort(), name === 'SIGTERM' ? GRACE_MS.SIGTERM : GRACE_MS.SIGINT);
+    timer = setTimeout(() => hard.abort(), GRACE_MS[name]);
     timer.unref();
   };
-  process.on('SIGINT', listener);
-  process.on('SIGTERM', listener);
+  for (const name of HANDLED) process.on(name, listener);
   return {
     stop: stop.signal,
     signal: hard.signal,
     exitCode: () => code,
     dispose: () => {
       clearTimeout(timer);
-      process.off('SIGINT', listener);
-      process.off('SIGTERM', listener);
+      for (const name of HANDLED) process.off(name, listener);
     },
   };
 }

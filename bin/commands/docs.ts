@@ -1,6 +1,7 @@
 import type { Argv } from 'yargs';
 import { buildDocumentation, openDocumentation } from '../../lib/tools/documentation/open.js';
 import { firstSentence } from '../../lib/tools/documentation/search.js';
+import { wholeNumber } from '../whole-number.js';
 
 export const command = 'docs';
 export const describe = 'search the Python documentation, or index the one of an interpreter';
@@ -24,7 +25,7 @@ export function builder(yargs: Argv): Argv {
             demandOption: true,
             describe: 'a name, or a task in words',
           })
-          .option('limit', { type: 'number', default: 5, describe: 'answers at most' })
+          .option('limit', wholeNumber('limit', 1, 'answers at most; 5 by default'))
           .option('json', { type: 'boolean', default: false, describe: 'an array of { name, signature, text, score }' })
           .option('python', python),
       async (args) => search(args.query.join(' '), args),
@@ -45,9 +46,12 @@ export function builder(yargs: Argv): Argv {
 /** yargs calls this only where no sub-command was named; `demandCommand` has answered then. */
 export function handler(): void {}
 
-async function search(query: string, args: { limit: number; json: boolean; python: string }): Promise<void> {
+async function search(
+  query: string,
+  args: { limit: number | undefined; json: boolean; python: string },
+): Promise<void> {
   const documentation = await openDocumentation(args.python);
-  const hits = documentation.search(query, args.limit);
+  const hits = documentation.search(query, args.limit ?? 5);
   if (args.json) {
     process.stdout.write(`${JSON.stringify(hits, null, 2)}\n`);
     return;

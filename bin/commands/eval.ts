@@ -19,7 +19,7 @@ export function builder(yargs: Argv): Argv {
 export async function handler(args: Record<string, unknown>): Promise<void> {
   const input = readFlags(evaluateSchema, args) as EvaluateInput;
   const { evaluate } = await import('../../lib/evaluate/index.js');
-  const interruption = onInterrupt('stopping');
+  const interruption = onInterrupt(() => 'stopping');
   try {
     const { baseline, trained } = await evaluate(input, { signal: interruption.stop });
     if (input.json) process.stdout.write(`${JSON.stringify({ baseline, trained }, undefined, 2)}\n`);

@@ -25,7 +25,7 @@ function printTurn(turn: EpisodeTurn, next: Message[]): void {
 export async function handler(args: Record<string, unknown>): Promise<void> {
   const input = readFlags(generateSchema, args) as GenerateInput;
   const { generate } = await import('../../lib/evaluate/index.js');
-  const interruption = onInterrupt('stopping');
+  const interruption = onInterrupt(() => 'stopping');
   const shown = input.json
     ? {}
     : {

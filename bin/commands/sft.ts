@@ -19,7 +19,8 @@ export async function handler(args: Record<string, unknown>): Promise<void> {
   const input = mergeSftInputs(file, readFlags(sftSchema, args));
   const { sft } = await import('../../lib/trainer/index.js');
   const interruption = onInterrupt(
-    'stopping: the present step ends (20 s at most), then the state is saved; again to leave at once',
+    (seconds) =>
+      `stopping: the present step ends (${seconds} s at most, else it is dropped), then the state is saved; again to leave at once`,
   );
   try {
     await sft(input, { stop: interruption.stop, signal: interruption.signal });

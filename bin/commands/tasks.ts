@@ -6,6 +6,7 @@ import { brokenTasks } from '../../lib/data/broken.js';
 import { loadTasks } from '../../lib/data/load-tasks.js';
 import { Sandbox } from '../../lib/sandbox/index.js';
 import type { SandboxBackend } from '../../lib/sandbox/types.js';
+import { wholeNumber } from '../whole-number.js';
 
 export const command = 'tasks';
 export const describe = 'check task files';
@@ -15,7 +16,7 @@ interface CheckArguments {
   json: boolean;
   broken: boolean;
   limit: number | undefined;
-  concurrency: number;
+  concurrency: number | undefined;
   timeoutMs: number | undefined;
   sandbox: 'auto' | SandboxBackend;
   python: string;
@@ -42,13 +43,12 @@ export function builder(yargs: Argv): Argv {
             default: false,
             describe: 'make every solution return None: all must fail, or their tests prove nothing',
           })
-          .option('limit', { type: 'number', describe: 'check the first so many tasks' })
-          .option('concurrency', {
-            type: 'number',
-            default: availableParallelism(),
-            describe: 'tasks at the same time',
-          })
-          .option('timeout-ms', { type: 'number', describe: "limit of one task's tests, in ms" })
+          .option('limit', wholeNumber('limit', 1, 'check the first so many tasks'))
+          .option(
+            'concurrency',
+            wholeNumber('concurrency', 1, 'tasks at the same time; one for each processor by default'),
+          )
+          .option('timeout-ms', wholeNumber('timeout-ms', 1, "limit of one task's tests, in ms"))
           .option('sandbox', { choices: backends, default: backends[0], describe: 'where the programs run' })
           .option('python', { type: 'string', default: 'python3', describe: 'interpreter' })
           .option('allow-unsandboxed', { type: 'boolean', default: false, describe: 'allow --sandbox process' }),
@@ -72,7 +72,7 @@ async function check(args: CheckArguments): Promise<void> {
   if (process.stderr.isTTY) bar.start(tasks.length, 0);
   try {
     const result = await checkTasks(tasks, sandbox, {
-      concurrency: args.concurrency,
+      concurrency: args.concurrency ?? availableParallelism(),
       timeoutMs: args.timeoutMs,
       onChecked: () => bar.increment(),
     });
@@ -88,7 +88,8 @@ async function check(args: CheckArguments): Promise<void> {
       return;
     }
     process.stdout.write(args.json ? `${JSON.stringify(result, null, 2)}\n` : describeCheck(result));
-    if (result.failed.length + result.infra.length > 0) process.exitCode = 1;
+    // A file of which nothing was proven right is not all right.
+    if (result.failed.length + result.infra.length > 0 || result.passed === 0) process.exitCode = 1;
   } finally {
     bar.stop();
     await sandbox.close();

@@ -33,7 +33,8 @@ export async function handler(args: Record<string, unknown>): Promise<void> {
   const input = mergeTrainInputs(file, readFlags(trainSchema, args));
   const { checkRun, train } = await import('../../lib/trainer/index.js');
   const interruption = onInterrupt(
-    'stopping: the present step ends (20 s at most), then the state is saved; again to leave at once',
+    (seconds) =>
+      `stopping: the present step ends (${seconds} s at most, else it is dropped), then the state is saved; again to leave at once`,
   );
   try {
     if (args['check'] === true) {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { GrpoError } from '../errors.js';
+import { makeFolders } from './make-folders.js';
 
 const temporaryName = (path: string): string =>
   join(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`);
@@ -37,7 +38,7 @@ export async function replaceFile(
 ): Promise<void> {
   const temporary = temporaryName(resolve(path));
   try {
-    if (makeFolder) await mkdir(dirname(temporary), { recursive: true });
+    if (makeFolder) await makeFolders(dirname(temporary));
     const handle = await open(temporary, 'wx');
     try {
       await write(handle);
@@ -82,7 +83,7 @@ export async function publishFolder(
   const target = resolve(folder);
   const temporary = temporaryName(target);
   try {
-    await mkdir(dirname(target), { recursive: true });
+    await makeFolders(dirname(target));
     const exists = await checkReplaceable(target, marker);
     await mkdir(temporary);
     await fill(temporary);

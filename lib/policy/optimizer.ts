@@ -26,13 +26,14 @@ function resolveBetas(fields: OptionFields): readonly [number, number] {
  */
 export function resolveOptimizer(optimizer: OptimizerOptions | undefined, operation: string): NativeOptimizer {
   const fields = new OptionFields(operation, 'optimizer.', optimizer, OPTIMIZER_KEYS);
-  const finite = { min: 0, max: Number.MAX_VALUE };
+  // Computed in float32; what is larger by far cannot be meant.
+  const finite = { min: 0, max: 1e6 };
   const [beta1, beta2] = resolveBetas(fields);
   return {
     learningRate: fields.number('learningRate', 5e-6, finite),
     beta1,
     beta2,
-    epsilon: fields.number('epsilon', 1e-8, { above: 0, max: Number.MAX_VALUE }),
+    epsilon: fields.number('epsilon', 1e-8, { above: 0, max: 1e6 }),
     weightDecay: fields.number('weightDecay', 0, finite),
     maxGradNorm: fields.number('maxGradNorm', 1, { above: 0 }),
   };

@@ -30,6 +30,12 @@ import type {
 /** Tokens of a micro-batch unless the caller says otherwise. */
 const MICRO_BATCH_TOKENS = 4096;
 
+/** An empty name would mean the working folder. */
+function requireFolder(folder: unknown, operation: string): void {
+  if (typeof folder === 'string' && folder.length > 0) return;
+  throw new GrpoError('INVALID_ARGUMENT', operation, `folder must be a path, got ${JSON.stringify(folder)}`);
+}
+
 /** What a loaded policy is made of. */
 export interface PolicyParts {
   core: NativeCore;
@@ -162,6 +168,7 @@ export class Policy implements PolicyLike, SessionOwner {
   async update(options: UpdateOptions): Promise<UpdateStats> {
     this.requireOpen('update');
     const fields = new OptionFields('update', '', options, ['rows', 'loss', 'optimizer', 'microBatchTokens', 'signal']);
+    if (!fields.has('rows')) throw fields.error('rows are needed: update({ rows, loss, optimizer })');
     const loss = resolveLoss(options.loss, 'update');
     const optimizer = resolveOptimizer(options.optimizer, 'update');
     const microBatchTokens = fields.number('microBatchTokens', MICRO_BATCH_TOKENS, { min: 1, integer: true });
@@ -186,6 +193,7 @@ export class Policy implements PolicyLike, SessionOwner {
    */
   async saveCheckpoint(folder: string, options?: SaveCheckpointOptions): Promise<void> {
     this.requireOpen('saveCheckpoint');
+    requireFolder(folder, 'saveCheckpoint');
     await this.alone(() =>
       callNative(this.core, undefined, () => saveCheckpoint(this.parts, folder, this.requests, options)),
     );
@@ -199,6 +207,7 @@ export class Policy implements PolicyLike, SessionOwner {
    */
   async exportMerged(folder: string, options?: ExportOptions): Promise<void> {
     this.requireOpen('exportMerged');
+    requireFolder(folder, 'exportMerged');
     await this.alone(() => callNative(this.core, undefined, () => exportMerged(this.parts, folder, options)));
   }
 
@@ -209,6 +218,7 @@ export class Policy implements PolicyLike, SessionOwner {
    */
   async saveAdapter(folder: string): Promise<void> {
     this.requireOpen('saveAdapter');
+    requireFolder(folder, 'saveAdapter');
     const { adapter, model, baseModel } = this.parts;
     if (adapter === undefined) {
       const instead =

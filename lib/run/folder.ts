@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { GrpoError } from '../errors.js';
+import { makeFolders } from '../model/make-folders.js';
 
 const cleanName = (model: string) => basename(model.replace(/[/\\]+$/, '')).replace(/[^\w.-]+/g, '-') || 'model';
 
@@ -21,7 +22,7 @@ export function defaultRunFolder(model: string, now: Date): string {
 export async function createRunFolder(folder: string): Promise<string> {
   const path = resolve(folder);
   try {
-    await mkdir(dirname(path), { recursive: true });
+    await makeFolders(dirname(path));
     await mkdir(path);
     return path;
   } catch (error) {

@@ -1,5 +1,6 @@
 import { GrpoError } from '../errors.js';
 import { bubblewrapLaunch, findBubblewrap } from './bubblewrap.js';
+import type { BubblewrapProgram } from './bubblewrap.js';
 import { containerLaunch, DEFAULT_IMAGE, findEngines } from './container.js';
 import { findInterpreter } from './interpreter.js';
 import { Pool, PRELOAD } from './pool.js';
@@ -32,8 +33,7 @@ function unavailable(message: string): GrpoError {
   return new GrpoError('SANDBOX_UNAVAILABLE', 'Sandbox.open', message);
 }
 
-async function bubblewrapCandidates(python: string): Promise<Candidate[]> {
-  const program = await findBubblewrap();
+async function bubblewrapCandidates(program: BubblewrapProgram, python: string): Promise<Candidate[]> {
   const interpreter = await findInterpreter(python);
   const cold = bubblewrapLaunch(program, interpreter);
   const shared = { backend: 'bubblewrap' as const, name: 'bubblewrap', processes: PROCESSES };
@@ -58,12 +58,13 @@ function containerCandidates(options: SandboxOptions): Candidate[] {
 async function automatic(options: SandboxOptions): Promise<Candidates> {
   const reasons: string[] = [];
   const candidates: Candidate[] = [];
-  try {
-    candidates.push(...(await bubblewrapCandidates(options.python ?? 'python3')));
-  } catch (error) {
+  const program = await findBubblewrap().catch((error: unknown) => {
     if (!(error instanceof GrpoError) || error.code !== 'SANDBOX_UNAVAILABLE') throw error;
     reasons.push(error.message);
-  }
+    return undefined;
+  });
+  // An interpreter that is not there is the caller's slip, and no reason to look for containers.
+  if (program !== undefined) candidates.push(...(await bubblewrapCandidates(program, options.python ?? 'python3')));
   candidates.push(...containerCandidates(options));
   return { candidates, reasons };
 }
@@ -80,7 +81,7 @@ export async function candidatesFor(options: SandboxOptions): Promise<Candidates
     case 'auto':
       return automatic(options);
     case 'bubblewrap':
-      return { candidates: await bubblewrapCandidates(python), reasons: [] };
+      return { candidates: await bubblewrapCandidates(await findBubblewrap(), python), reasons: [] };
     case 'container': {
       const candidates = containerCandidates(options);
       if (candidates.length === 0) {

@@ -95,7 +95,9 @@ async function removeContainer(engine: string, name: string): Promise<void> {
   try {
     await execFileAsync(engine, ['rm', '--force', name], { timeout: REMOVE_MS });
   } catch (cause) {
-    if (/no such container|no container with/i.test(String((cause as { stderr?: string }).stderr))) return;
+    const stderr = String((cause as { stderr?: string }).stderr);
+    // Without a daemon nothing was started; the error of the start says so.
+    if (/no such container|no container with|cannot connect to|is the docker daemon running/i.test(stderr)) return;
     throw new GrpoError(
       'SANDBOX_FAILED',
       'sandbox',

@@ -42,7 +42,7 @@ export async function build(folder: string, torch: TorchFolder, report: (line: s
   const record = wantedRecord(folder);
   const log = join(folder, 'build', 'build.log');
   const started = Date.now();
-  report('building the native core (a minute or two)');
+  report('building the native core (two to five minutes on two processors)');
   const jobs = Math.max(1, Math.min(availableParallelism(), Math.floor(freemem() / BYTES_A_JOB)));
   await cmakeJs(folder, ['configure', `--CDGRPO_LIBTORCH=${torch.folder}`], log, 'w');
   await cmakeJs(folder, ['build', '--parallel', String(jobs)], log, 'a');

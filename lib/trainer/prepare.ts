@@ -71,6 +71,14 @@ async function readConfig(
   return resumedConfig(mergeTrainInputs(input), restoreTrainConfig);
 }
 
+/** Episodes are chats. */
+function requireChat({ tokenizer }: TrainablePolicy, model: string | undefined): void {
+  if (tokenizer?.hasChatTemplate) return;
+  const lacks = tokenizer === undefined ? 'tokenizer' : 'chat template';
+  const message = `${model ?? 'the policy'} has no ${lacks}, which episodes need; use an instruct model's folder, or add its files`;
+  throw new GrpoError('INVALID_TOKENIZER', 'train', message);
+}
+
 /** A run that is ready to go, and how to put its parts away. */
 export interface PreparedRun {
   context: RunContext;
@@ -120,6 +128,8 @@ export async function prepareRun(input: TrainInput, options: TrainOptions): Prom
     if (!options.policy) reporter.message(`loading ${config.model}`);
     const policy = options.policy ?? (await loadTrained(config, old?.checkpoint, options, stop));
     if (!options.policy) closers.push(() => policy.close());
+    // Before the run's folder exists: a start that fails must not occupy its name.
+    requireChat(policy, config.model);
     const run = old ?? (await openNewRun(config, freshState(training)));
     if (!old) closers.push(run.release);
     const { folder, state } = run;

@@ -95,6 +95,9 @@ async function saveAfterFault(context: RunContext, state: RunState, saving: Savi
  * const { run, metrics } = await train({ model: 'SmolLM2-135M-Instruct', tasks: 'tasks.jsonl', steps: 3 });
  */
 export async function train(input: TrainInput, options: TrainOptions = {}): Promise<TrainResult> {
+  if (typeof input !== 'object' || input === null) {
+    throw new GrpoError('INVALID_CONFIG', 'train', `the configuration must be an object, got ${String(input)}`);
+  }
   const { context, state, resumed, close } = await prepareRun(input, options);
   const stored = configRecord(effectiveConfig(context.config), {})['config'] as Record<string, unknown>;
   const saving = new Saving<RunState>({ ...context, stored }, resumed ? state.step : undefined);

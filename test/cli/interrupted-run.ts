@@ -12,7 +12,7 @@ const policy = new FakePolicy({
     return seed % 2 === 0 ? `<submit>${/say (w\d)/.exec(context)![1]}</submit>` : 'no';
   },
 });
-const interruption = onInterrupt('stopping');
+const interruption = onInterrupt(() => 'stopping');
 train(
   { environment: wordEnvironment(), steps: 1000, output, promptsPerStep: 1, groupSize: 4, quiet: true },
   { policy, stop: interruption.stop, signal: interruption.signal },

@@ -29,7 +29,7 @@ const reporter = {
   warning: say,
   message: say,
 };
-const interruption = onInterrupt('stopping');
+const interruption = onInterrupt(() => 'stopping');
 train(resume === undefined ? settings : { environment, resume: output }, {
   reporter,
   stop: interruption.stop,

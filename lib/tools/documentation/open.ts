@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { GrpoError } from '../../errors.js';
@@ -60,6 +60,8 @@ export async function buildDocumentation(
     );
   }
   await mkdir(path.dirname(file), { recursive: true });
+  // An index that is there stays until the new one is whole and what was asked for.
+  const fresh = `${file}.${process.pid}.tmp`;
   const folder = documentationFolder();
   const script = path.join(folder, 'build_index.py');
   const args = [
@@ -70,14 +72,21 @@ export async function buildDocumentation(
     '--hints',
     path.join(folder, 'hints.tsv'),
     '--output',
-    file,
+    fresh,
   ];
   try {
     const { stdout } = await execute(python, args, { timeout: BUILD_TIMEOUT_MS, signal, maxBuffer: 1 << 24 });
-    loaded.delete(file);
     const made = JSON.parse(stdout.trim().split('\n').at(-1)!) as Omit<BuiltDocumentation, 'file'>;
+    if (only.length > 0 && Object.keys(made.packages).length === 0) {
+      const message = `${python} has no package named ${only.join(', ')}; the index was not changed`;
+      throw new GrpoError('INVALID_ARGUMENT', 'docs index', message);
+    }
+    await rename(fresh, file);
+    loaded.delete(file);
     return { file, ...made };
   } catch (cause) {
+    await rm(fresh, { force: true });
+    if (cause instanceof GrpoError) throw cause;
     if (signal?.aborted)
       throw new GrpoError('ABORTED', 'docs index', 'stopped before the index was complete', { cause });
     const { stderr = '', message } = cause as Error & { stderr?: string };
