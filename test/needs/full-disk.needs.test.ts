@@ -76,9 +76,9 @@ test('a full disk refuses a save, says so, and leaves the earlier one as it was'
         (reason: unknown) => reason as GrpoError,
       );
       assert.instance(error, GrpoError, `${name} with ${leftBytes} bytes left`);
-      assert.is(error.code, 'IO_FAILED');
-      assert.match(error.message, /ENOSPC.*free space/);
-      assert.match(error.message, disk);
+      assert.is(error?.code, 'IO_FAILED');
+      assert.match(error?.message ?? '', /ENOSPC.*free space/);
+      assert.match(error?.message ?? '', disk);
       assert.equal(contents(saved), before);
       assert.equal(readdirSync(disk).sort(), ['checkpoint', 'filler'], 'nothing half done is left');
     }
