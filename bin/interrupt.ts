@@ -1,7 +1,10 @@
 import { constants } from 'node:os';
 
-/** How long a step may still take after the signal, in ms; then it is dropped. */
-const GRACE_MS = { SIGINT: 20_000, SIGTERM: 5_000, SIGHUP: 5_000 };
+/**
+ * How long a step may still take after the signal, in ms; then it is dropped. A person who pressed Ctrl-C can press it again,
+ * while a system that is going down kills soon after it has asked.
+ */
+const GRACE_MS = { SIGINT: Infinity, SIGTERM: 5_000, SIGHUP: 5_000 };
 type Handled = keyof typeof GRACE_MS;
 const HANDLED = Object.keys(GRACE_MS) as Handled[];
 
@@ -9,7 +12,7 @@ const HANDLED = Object.keys(GRACE_MS) as Handled[];
 export interface Interruption {
   /** Fires at the first Ctrl-C, SIGTERM or SIGHUP: end after the present step. */
   stop: AbortSignal;
-  /** Fires when the present step took too long to end. */
+  /** Fires when the present step took too long to end; never after Ctrl-C. */
   signal: AbortSignal;
   /** 130, 143 or 129 after a signal, else undefined. */
   exitCode: () => number | undefined;
@@ -19,7 +22,7 @@ export interface Interruption {
 /**
  * The first Ctrl-C (SIGTERM, or SIGHUP of a closed terminal) asks for an orderly end, the second leaves at once.
  *
- * @param announce what to print, given the seconds that the present step may still take
+ * @param announce what to print, given the seconds that the present step may still take (Infinity: as long as it needs)
  */
 export function onInterrupt(announce: (graceSeconds: number) => string): Interruption {
   const stop = new AbortController();
@@ -32,6 +35,7 @@ export function onInterrupt(announce: (graceSeconds: number) => string): Interru
     code = exitCode;
     process.stderr.write(`\n${announce(GRACE_MS[name] / 1000)}\n`);
     stop.abort();
+    if (GRACE_MS[name] === Infinity) return;
     timer = setTimeout(() => hard.abort(), GRACE_MS[name]);
     timer.unref();
   };
@@ -46,3 +50,9 @@ export function onInterrupt(announce: (graceSeconds: number) => string): Interru
     },
   };
 }
+
+/** What a command that trains prints at the first signal. */
+export const trainingStops = (graceSeconds: number): string => {
+  const limit = graceSeconds === Infinity ? '' : ` (${graceSeconds} s at most, else it is dropped)`;
+  return `stopping: the present step ends${limit}, then the state is saved; again to leave at once`;
+};

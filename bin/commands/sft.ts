@@ -1,7 +1,7 @@
 import type { Argv } from 'yargs';
 import { flagOptions, loadConfigFile, mergeSftInputs, readFlags, sftSchema } from '../../lib/config/index.js';
 import { GrpoError } from '../../lib/errors.js';
-import { onInterrupt } from '../interrupt.js';
+import { onInterrupt, trainingStops } from '../interrupt.js';
 
 export const command = 'sft [config]';
 export const describe = 'supervised training on conversations, token rows or trajectories';
@@ -18,10 +18,7 @@ export async function handler(args: Record<string, unknown>): Promise<void> {
   const file = typeof args['config'] === 'string' ? await loadConfigFile(args['config']) : {};
   const input = mergeSftInputs(file, readFlags(sftSchema, args));
   const { sft } = await import('../../lib/trainer/index.js');
-  const interruption = onInterrupt(
-    (seconds) =>
-      `stopping: the present step ends (${seconds} s at most, else it is dropped), then the state is saved; again to leave at once`,
-  );
+  const interruption = onInterrupt(trainingStops);
   try {
     await sft(input, { stop: interruption.stop, signal: interruption.signal });
     process.exitCode = interruption.exitCode() ?? 0;

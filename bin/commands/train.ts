@@ -2,7 +2,7 @@ import type { Argv } from 'yargs';
 import { flagOptions, loadConfigFile, mergeTrainInputs, readFlags, trainSchema } from '../../lib/config/index.js';
 import { GrpoError } from '../../lib/errors.js';
 import type { CheckedRun } from '../../lib/trainer/index.js';
-import { onInterrupt } from '../interrupt.js';
+import { onInterrupt, trainingStops } from '../interrupt.js';
 
 export const command = 'train [config]';
 export const describe = 'train a model with GRPO on tasks';
@@ -32,10 +32,7 @@ export async function handler(args: Record<string, unknown>): Promise<void> {
   const file = typeof args['config'] === 'string' ? await loadConfigFile(args['config']) : {};
   const input = mergeTrainInputs(file, readFlags(trainSchema, args));
   const { checkRun, train } = await import('../../lib/trainer/index.js');
-  const interruption = onInterrupt(
-    (seconds) =>
-      `stopping: the present step ends (${seconds} s at most, else it is dropped), then the state is saved; again to leave at once`,
-  );
+  const interruption = onInterrupt(trainingStops);
   try {
     if (args['check'] === true) {
       const isColoured = process.stdout.isTTY && process.env['NO_COLOR'] === undefined;

@@ -17,6 +17,10 @@ interface Ended {
 
 /** Starts the run, sends the signals once it samples, and waits for its end. */
 async function interrupted(wait: number, ...signals: NodeJS.Signals[]): Promise<Ended> {
+  return interruptedAfter(300, wait, ...signals);
+}
+
+async function interruptedAfter(delayMs: number, wait: number, ...signals: NodeJS.Signals[]): Promise<Ended> {
   const folder = join(mkdtempSync(join(tmpdir(), 'grpo-signal-')), 'run');
   const child = spawn(process.execPath, ['--import', 'tsx', program, folder, String(wait)], { cwd: root });
   let stderr = '';
@@ -25,7 +29,7 @@ async function interrupted(wait: number, ...signals: NodeJS.Signals[]): Promise<
   child.stdout.on('data', () => {
     if (sent) return;
     sent = true;
-    signals.forEach((signal, index) => setTimeout(() => child.kill(signal), 300 + 300 * index));
+    signals.forEach((signal, index) => setTimeout(() => child.kill(signal), delayMs + 300 * index));
   });
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
   return { code, folder, stderr };
@@ -55,6 +59,25 @@ test('SIGTERM does the same and leaves with 143', async () => {
   assert.is(ended.code, 143, ended.stderr);
   assert.ok(existsSync(join(ended.folder, 'adapter', 'adapter_config.json')));
   cleanUp(ended);
+});
+
+const loggedSteps = ({ folder }: Ended): number => {
+  const file = join(folder, 'metrics.jsonl');
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean).length : 0;
+};
+
+test('after Ctrl-C a long step ends first; after SIGTERM, whose sender soon kills, it is dropped and the run saved', async () => {
+  // Episodes take 7 s, all at the same time: the evaluation first, then the step in which the signals come.
+  const inStep = (signal: NodeJS.Signals) => interruptedAfter(8000, 7000, signal);
+  const [patient, hurried] = await Promise.all([inStep('SIGINT'), inStep('SIGTERM')]);
+  assert.is(patient.code, 130, patient.stderr);
+  assert.is(loggedSteps(patient), 1);
+  assert.is(hurried.code, 143, hurried.stderr);
+  assert.is(loggedSteps(hurried), 0);
+  for (const ended of [patient, hurried]) {
+    assert.ok(existsSync(join(ended.folder, 'adapter', 'adapter_config.json')));
+    cleanUp(ended);
+  }
 });
 
 test('a second Ctrl-C leaves at once', async () => {
