@@ -44,9 +44,14 @@ export function stepLine(metrics: StepMetrics, steps: number): string {
 export function evaluationLine(record: EvaluationRecord): string {
   const [low, high] = record.ci95;
   const invalid = record.episodes_invalid > 0 ? `  invalid ${record.episodes_invalid}` : '';
+  // An environment without a verdict has rewards only.
+  const result =
+    record.pass_rate === null
+      ? `reward ${fixed(record.reward_mean, 3)}`
+      : `pass ${percent(record.pass_rate)}  [${percent(low)}, ${percent(high)}]`;
   return (
-    `evaluation  step ${record.step}  ${record.mode}  pass ${percent(record.pass_rate)}` +
-    `  [${percent(low)}, ${percent(high)}]  n ${record.n}${invalid}  ${record.seconds.toFixed(1)} s`
+    `evaluation  step ${record.step}  ${record.mode}  ${result}` +
+    `  n ${record.n}${invalid}  ${record.seconds.toFixed(1)} s`
   );
 }
 

@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { textReporter } from '../../lib/run/index.js';
+import { evaluationLine, textReporter } from '../../lib/run/index.js';
+import type { EvaluationRecord } from '../../lib/run/index.js';
 
 function written(isTTY: boolean): { reporter: ReturnType<typeof textReporter>; lines: string[] } {
   const lines: string[] = [];
@@ -25,6 +26,21 @@ test('on a terminal the count is overwritten in place', () => {
   reporter.progress('step 1/3', 2, 32);
   assert.is(lines.length, 2);
   assert.ok(lines.every((line) => line.startsWith('\r\u001b[2K') && !line.endsWith('\n')));
+});
+
+test('an evaluation shows its pass rate, or its mean reward where nothing can pass', () => {
+  const record = {
+    step: 4,
+    mode: 'multi-tool',
+    n: 8,
+    episodes_invalid: 0,
+    seconds: 2,
+    reward_mean: 0.25,
+    ci95: [0.1, 0.6],
+  };
+  const line = (pass_rate: number | null) => evaluationLine({ ...record, pass_rate } as EvaluationRecord);
+  assert.is(line(0.5), 'evaluation  step 4  multi-tool  pass 50%  [10%, 60%]  n 8  2.0 s');
+  assert.is(line(null), 'evaluation  step 4  multi-tool  reward 0.250  n 8  2.0 s');
 });
 
 test.run();
