@@ -53,17 +53,11 @@ at::Tensor gather_pages(const KvCache& cache, const PagePool& pool, int64_t laye
   return out;
 }
 
-// (K, T, D) -> (H, T, D): every query head sees its group's key/value head.
-at::Tensor expand_heads(const at::Tensor& x, int64_t heads) {
-  if (x.size(0) == heads) return x;
-  return x.unsqueeze(1).expand({x.size(0), heads / x.size(0), x.size(1), x.size(2)}).reshape({heads, x.size(1), x.size(2)});
-}
-
 // Queries of the last `count` of `length` positions, each seeing all positions up to itself.
 at::Tensor dense_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
   const int64_t heads = q.size(1), count = q.size(0), length = k.size(1);
   const at::Tensor queries = q.transpose(0, 1).unsqueeze(0);
-  const at::Tensor keys = expand_heads(k, heads).unsqueeze(0), values = expand_heads(v, heads).unsqueeze(0);
+  const at::Tensor keys = repeat_heads(k, heads).unsqueeze(0), values = repeat_heads(v, heads).unsqueeze(0);
   at::Tensor out;
   if (count == length) {
     out = at::scaled_dot_product_attention(queries, keys, values, {}, 0.0, /*is_causal=*/true);

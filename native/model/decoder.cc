@@ -6,16 +6,11 @@
 #include <cmath>
 
 namespace grpo {
-namespace {
-
-// Every query head sees its group's key/value head: (K, T, D) -> (H, T, D).
 at::Tensor repeat_heads(const at::Tensor& x, int64_t heads) {
   const int64_t kv = x.size(0);
   if (kv == heads) return x;
   return x.unsqueeze(1).expand({kv, heads / kv, x.size(1), x.size(2)}).reshape({heads, x.size(1), x.size(2)});
 }
-
-}  // namespace
 
 at::Tensor to_tensor(const std::vector<int64_t>& values) {
   at::Tensor tensor = at::empty({static_cast<int64_t>(values.size())}, at::kLong);

@@ -70,6 +70,9 @@ class Decoder {
 // Causal attention within rows that lie end to end (offsets: B + 1 entries), for training and scoring.
 Attend attend_rows(std::vector<int64_t> offsets);
 
+// Every query head sees its group's key/value head: (K, T, D) -> (H, T, D).
+at::Tensor repeat_heads(const at::Tensor& x, int64_t heads);
+
 // 0, 1, ... of each row.
 std::vector<int64_t> row_positions(const std::vector<int64_t>& offsets);
 
