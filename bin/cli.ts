@@ -17,6 +17,18 @@ import { UsageError } from './usage-error.js';
 
 const COMMANDS = [train, sft, evaluation, generate, tasks, docs, report, setup, doctor] as unknown as CommandModule[];
 
+/** The words of yargs for slips, and ours. */
+const WORDS: [RegExp, string][] = [
+  [/^Not enough arguments following: (\S+).*$/, '--$1 needs a value'],
+  [/^(?:Missing dependent arguments|Implications failed):\s+(\S+) -> (\S+).*$/s, '--$1 needs --$2 beside it'],
+  [/^Not enough non-option arguments: .*$/, 'an argument is missing; --help shows which'],
+  [/^Unknown commands?: (.*)$/, 'there is no place for the argument $1; --help shows which there are'],
+  [/^Unknown arguments?: (.*)$/, 'there is no place for the argument $1; --help shows which there are'],
+];
+
+const reworded = (message: string): string =>
+  WORDS.reduce((text, [pattern, words]) => text.replace(pattern, words), message);
+
 async function run(typed: string[]): Promise<void> {
   checkCommand(
     typed,
@@ -38,7 +50,7 @@ async function run(typed: string[]): Promise<void> {
     .exitProcess(false)
     .fail((message: string, error: Error | undefined) => {
       // yargs' own complaints, such as an option without its value, are wrong usage like ours.
-      if (error === undefined || error.name === 'YError') throw new UsageError(message ?? error?.message);
+      if (error === undefined || error.name === 'YError') throw new UsageError(reworded(message ?? error?.message));
       throw error;
     });
   await parser.parseAsync();
@@ -49,7 +61,7 @@ function printError(error: unknown, verbose: boolean): void {
   process.exitCode = isUsage ? 2 : 1;
   const known = error instanceof GrpoError || error instanceof UsageError;
   const message = error instanceof Error ? error.message : String(error);
-  const line = message.split('\n').join(' ');
+  const line = message.trim().replace(/\s*\n\s*/g, ' ');
   process.stderr.write(`grpo-native: ${known ? line : `unexpected error: ${line} (--verbose shows the stack)`}\n`);
   if (verbose && error instanceof Error) {
     process.stderr.write(`${error.stack ?? ''}\n`);

@@ -1,4 +1,4 @@
-import { nearestName } from '../lib/config/keys.js';
+import { nearestName } from '../lib/known-keys.js';
 import { UsageError } from './usage-error.js';
 
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -1,7 +1,6 @@
 import type { Argv } from 'yargs';
 import { flagOptions, loadConfigFile, mergeSftInputs, readFlags, sftSchema } from '../../lib/config/index.js';
-import { GrpoError } from '../../lib/errors.js';
-import { onInterrupt, trainingStops } from '../interrupt.js';
+import { runTraining } from '../training-run.js';
 
 export const command = 'sft [config]';
 export const describe = 'supervised training on conversations, token rows or trajectories';
@@ -18,16 +17,5 @@ export async function handler(args: Record<string, unknown>): Promise<void> {
   const file = typeof args['config'] === 'string' ? await loadConfigFile(args['config']) : {};
   const input = mergeSftInputs(file, readFlags(sftSchema, args));
   const { sft } = await import('../../lib/trainer/index.js');
-  const interruption = onInterrupt(trainingStops);
-  try {
-    await sft(input, { stop: interruption.stop, signal: interruption.signal });
-    process.exitCode = interruption.exitCode() ?? 0;
-  } catch (error) {
-    const code = interruption.exitCode();
-    // Stopped before there was anything to save, e.g. while the model was loading.
-    if (code === undefined || !(error instanceof GrpoError && error.code === 'ABORTED')) throw error;
-    process.exitCode = code;
-  } finally {
-    interruption.dispose();
-  }
+  await runTraining((signals) => sft(input, signals));
 }

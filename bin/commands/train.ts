@@ -1,8 +1,7 @@
 import type { Argv } from 'yargs';
 import { flagOptions, loadConfigFile, mergeTrainInputs, readFlags, trainSchema } from '../../lib/config/index.js';
-import { GrpoError } from '../../lib/errors.js';
 import type { CheckedRun } from '../../lib/trainer/index.js';
-import { onInterrupt, trainingStops } from '../interrupt.js';
+import { runTraining } from '../training-run.js';
 
 export const command = 'train [config]';
 export const describe = 'train a model with GRPO on tasks';
@@ -32,21 +31,10 @@ export async function handler(args: Record<string, unknown>): Promise<void> {
   const file = typeof args['config'] === 'string' ? await loadConfigFile(args['config']) : {};
   const input = mergeTrainInputs(file, readFlags(trainSchema, args));
   const { checkRun, train } = await import('../../lib/trainer/index.js');
-  const interruption = onInterrupt(trainingStops);
-  try {
-    if (args['check'] === true) {
-      const isColoured = process.stdout.isTTY && process.env['NO_COLOR'] === undefined;
-      printChecks(await checkRun(input, { signal: interruption.stop }, isColoured ? GREEN : undefined));
-      return;
-    }
-    await train(input, { stop: interruption.stop, signal: interruption.signal });
-    process.exitCode = interruption.exitCode() ?? 0;
-  } catch (error) {
-    const code = interruption.exitCode();
-    // Stopped before there was anything to save, e.g. while the model was loading.
-    if (code === undefined || !(error instanceof GrpoError && error.code === 'ABORTED')) throw error;
-    process.exitCode = code;
-  } finally {
-    interruption.dispose();
-  }
+  await runTraining(async (signals) => {
+    if (args['check'] !== true) return train(input, signals);
+    const isColoured = process.stdout.isTTY && process.env['NO_COLOR'] === undefined;
+    printChecks(await checkRun(input, { signal: signals.stop }, isColoured ? GREEN : undefined));
+    return undefined;
+  });
 }

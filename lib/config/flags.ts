@@ -5,7 +5,10 @@ import type { ConfigKey } from './keys.js';
 import type { ConfigSchema } from './schema.js';
 
 function describe(key: ConfigKey): string {
-  const notes = [key.unit, key.range, key.defaultText ? `default ${key.defaultText}` : undefined].filter(Boolean);
+  const choices = key.choices && `one of ${key.choices.join(', ')}`;
+  const notes = [choices, key.unit, key.range, key.defaultText ? `default ${key.defaultText}` : undefined].filter(
+    Boolean,
+  );
   return notes.length > 0 ? `${key.description} [${notes.join('; ')}]` : key.description;
 }
 
@@ -18,7 +21,6 @@ export function flagOptions(schema: ConfigSchema): Record<string, Options> {
         type: key.type === 'boolean' ? 'boolean' : 'string',
         description: describe(key),
         requiresArg: key.type !== 'boolean',
-        ...(key.choices && key.type === 'string' ? { choices: key.choices } : {}),
       },
     ]),
   );

@@ -1,6 +1,6 @@
 export { effectiveConfig } from './effective.js';
 export { flagOptions, readFlags } from './flags.js';
-export { configKeys, nearestName } from './keys.js';
+export { configKeys } from './keys.js';
 export { loadConfigFile } from './load.js';
 export {
   mergeSftInputs,

@@ -1,4 +1,3 @@
-import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import type { ConfigSchema } from './schema.js';
 
@@ -14,6 +13,8 @@ export interface ConfigKey {
   description: string;
   unit: string | undefined;
   choices: string[] | undefined;
+  /** What a value has to be, where type, choices and range do not say it. */
+  wording: string | undefined;
   /** Human readable, e.g. `>= 1`. */
   range: string | undefined;
   /** Human readable. */
@@ -35,6 +36,7 @@ interface JsonNode {
   description?: string;
   unit?: string;
   shownDefault?: string;
+  wording?: string;
 }
 
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -75,6 +77,7 @@ function collect(node: JsonNode, prefix: string, into: ConfigKey[]): void {
       description: child.description ?? '',
       unit: child.unit,
       choices: child.enum ?? items?.enum,
+      wording: child.wording,
       range: rangeOf(child),
       defaultText: child.shownDefault ?? defaultText(child.default),
     });
@@ -86,23 +89,4 @@ export function configKeys(schema: ConfigSchema): ConfigKey[] {
   const keys: ConfigKey[] = [];
   collect(z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' }) as JsonNode, '', keys);
   return keys;
-}
-
-/**
- * The nearest of the known names, undefined when none is near.
- *
- * @example
- * nearestName('groupsize', ['groupSize', 'steps']); // 'groupSize'
- */
-export function nearestName(name: string, known: string[]): string | undefined {
-  if (known.length === 0) return undefined;
-  const lower = name.toLowerCase();
-  const best = closest(
-    lower,
-    known.map((entry) => entry.toLowerCase()),
-  );
-  const found = known.find((entry) => entry.toLowerCase() === best);
-  const tail = known.find((entry) => entry.split('.').pop()?.toLowerCase() === lower);
-  if (tail) return tail;
-  return found && distance(lower, best) <= Math.max(2, Math.floor(name.length / 2)) ? found : undefined;
 }

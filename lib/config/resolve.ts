@@ -1,7 +1,8 @@
-import type { z } from 'zod';
 import { GrpoError } from '../errors.js';
+import { nearestName } from '../known-keys.js';
 import { checkApplicable } from './applicable.js';
-import { configKeys, nearestName } from './keys.js';
+import { configKeys } from './keys.js';
+import { describeIssues } from './issues.js';
 import { PRESETS } from './presets.js';
 import { evaluateSchema, generateSchema, trainSchema } from './schema.js';
 import { sftSchema } from './sft-schema.js';
@@ -52,26 +53,18 @@ function checkKnown(given: Tree, schema: ConfigSchema, operation: string): void 
         continue;
       }
       const nearest = nearestName(path, [...leaves, ...groups]);
-      const hint = nearest ? `; did you mean ${nearest}?` : '';
+      const hint = nearest ? `; did you mean ${nearest}?` : ': docs/configuration.md lists all keys';
       throw new GrpoError('INVALID_CONFIG', operation, `unknown key ${path}${hint}`);
     }
   };
   visit(given, '');
 }
 
-function describeIssue(issue: z.core.$ZodIssue, given: Tree): string {
-  const path = issue.path.map(String).join('.');
-  const value = issue.path.reduce<unknown>((node, name) => (node as Tree | undefined)?.[name as string], given);
-  const shown = typeof value === 'object' && value !== null ? 'this value' : JSON.stringify(value);
-  return `${path} ${shown ?? ''} is not valid: ${issue.message}`;
-}
-
 function parse<T>(given: Tree, schema: ConfigSchema, operation: string): T {
   checkKnown(given, schema, operation);
   const result = schema.safeParse(given);
   if (!result.success) {
-    const message = result.error.issues.map((issue) => describeIssue(issue, given)).join('; ');
-    throw new GrpoError('INVALID_CONFIG', operation, message);
+    throw new GrpoError('INVALID_CONFIG', operation, describeIssues(result.error.issues, given, schema));
   }
   checkApplicable(given, operation);
   return result.data as T;
@@ -111,8 +104,7 @@ function restore<T>(stored: Tree, given: Tree, schema: ConfigSchema): T {
   checkKnown(merged, schema, 'config');
   const result = schema.safeParse(merged);
   if (result.success) return result.data as T;
-  const message = result.error.issues.map((issue) => describeIssue(issue, merged)).join('; ');
-  throw new GrpoError('INVALID_CONFIG', 'config', message);
+  throw new GrpoError('INVALID_CONFIG', 'config', describeIssues(result.error.issues, merged, schema));
 }
 
 /**

@@ -9,6 +9,8 @@ interface FieldNotes {
   unit?: string;
   /** Shown as the default where the value is decided later. */
   shownDefault?: string;
+  /** What a value has to be, where type, choices and range do not say it: `must be …`. */
+  wording?: string;
 }
 
 /** A field with a default. */
@@ -20,9 +22,9 @@ const optional = <T extends z.ZodType>(schema: T, notes: FieldNotes) => schema.o
 
 const count = (minimum: number) => z.number().int().min(minimum);
 const isObject = (value: unknown) => typeof value === 'object' && value !== null;
-const environmentObject = z.custom<Environment>(isObject, 'must be a name, a module path or an environment');
-const toolObject = z.custom<Tool>(isObject, 'must be the name of a tool or a tool');
-const rewardObject = z.custom<Reward>(isObject, 'must be the name of a reward or a reward');
+const environmentObject = z.custom<Environment>(isObject);
+const toolObject = z.custom<Tool>(isObject);
+const rewardObject = z.custom<Reward>(isObject);
 
 const lora = z.strictObject({
   rank: optional(count(1).max(1024), { description: 'Rank of the adapter matrices.', shownDefault: '16' }),
@@ -114,6 +116,7 @@ const optimizer = z.strictObject({
   learningRate: withDefault(z.number().min(0), 5e-6, { description: 'Learning rate of AdamW at its highest.' }),
   betas: withDefault(z.tuple([z.number().min(0).lt(1), z.number().min(0).lt(1)]), [0.9, 0.999], {
     description: 'Decay of the two moments.',
+    wording: 'two numbers >= 0 and < 1',
   }),
   epsilon: withDefault(z.number().positive(), 1e-8, { description: 'Added to the root of the second moment.' }),
   weightDecay: withDefault(z.number().min(0), 0, { description: 'Decoupled weight decay.' }),
@@ -135,6 +138,7 @@ export const modelFields = {
   }),
   passPercentage: optional(z.tuple([z.number().min(0).max(1), z.number().min(0).max(1)]), {
     description: "Only tasks whose record says that this share (least, most) of its author model's attempts passed.",
+    wording: 'two numbers between 0 and 1',
     shownDefault: 'all',
   }),
   callFormat: optional(z.enum(['auto', 'tags', 'hermes', 'qwen-xml', 'llama-json']), {
@@ -148,6 +152,7 @@ export const modelFields = {
   }),
   environment: withDefault(z.union([z.string().min(1), environmentObject]), 'code-agent', {
     description: 'What an episode is: `code-agent`, or a module whose default export is an environment.',
+    wording: 'code-agent, the path of a module, or an environment',
   }),
   maxNewTokens: withDefault(count(1), 1024, { description: 'New tokens of one turn at most.', unit: 'tokens' }),
   maxContext: optional(count(8), {
@@ -161,8 +166,9 @@ export const modelFields = {
     description: 'Tokens under this share of the largest probability are not sampled.',
   }),
   seed: withDefault(count(0), 42, { description: 'Seed of everything that is drawn.' }),
-  device: withDefault(z.string().regex(/^(auto|cpu|cuda(:\d+)?)$/, 'must be auto, cpu, cuda or cuda:N'), 'auto', {
+  device: withDefault(z.string().regex(/^(auto|cpu|cuda(:\d+)?)$/), 'auto', {
     description: 'auto, cpu, cuda or cuda:N.',
+    wording: 'auto, cpu, cuda or cuda:N',
   }),
   dtype: withDefault(z.enum(['auto', 'float32', 'bfloat16']), 'auto', {
     description: "Type of the weights; auto = the file's.",
@@ -202,11 +208,13 @@ export const trainSchema = z.strictObject({
   }),
   tools: optional(z.array(z.union([z.string(), toolObject])).min(1), {
     description: "Tools to offer: names of the environment's, or (in a module) tools of your own.",
+    wording: 'a list of one or more tools or names of tools',
     shownDefault: "the environment's",
   }),
   rewards: optional(z.array(z.union([z.string(), rewardObject])).min(1), {
     description:
       "Rewards to add up: names of the environment's (`name:weight` for a weight), or (in a module) your own.",
+    wording: 'a list of one or more rewards or names of rewards',
     shownDefault: "the environment's",
   }),
   steps: withDefault(count(0), 100, { description: 'Training steps.', unit: 'steps' }),
@@ -294,6 +302,7 @@ export const evaluateSchema = z.strictObject({
   samples: withDefault(count(1), 1, { description: 'Episodes a task.', unit: 'episodes' }),
   k: withDefault(z.union([z.array(count(1)).min(1), count(1)]), [1], {
     description: 'k of pass@k, or several of them (`1,5`), at most `samples`.',
+    wording: 'a whole number >= 1, or a list of them',
   }),
   temperature: withDefault(z.number().min(0), 0, { description: 'Sampling temperature; 0 = greedy.' }),
   maxSubmissions: withDefault(count(0), 1, {

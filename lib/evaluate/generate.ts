@@ -3,7 +3,7 @@ import type { GenerateInput } from '../config/index.js';
 import { environmentFor } from '../environments/adapt.js';
 import type { EpisodeTurn, Message, Task } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
-import { nearestName } from '../config/index.js';
+import { nearestName } from '../known-keys.js';
 import { loadPolicy, resolveEnvironment } from '../launch/index.js';
 import type { PolicyLike } from '../policy/types.js';
 import { Limit, runGroup } from '../rollout/index.js';

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { CallFormatChoice } from '../environments/formats/index.js';
 import type { Environment, Reward, Tool } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
-import { nearestName } from '../config/index.js';
+import { nearestName } from '../known-keys.js';
 import { codeAgentSource } from './code-agent-source.js';
 import { objectSource, withChoices } from './environment-source.js';
 import type { EnvironmentSource } from './environment-source.js';

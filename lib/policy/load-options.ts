@@ -1,5 +1,6 @@
+import { suggest } from '../known-keys.js';
 import { PROJECTIONS, type Projection } from '../model/config.js';
-import { OptionFields, suggest } from './option-fields.js';
+import { OptionFields } from './option-fields.js';
 import type { LoadOptions } from './types.js';
 
 const LOAD_KEYS: readonly (keyof LoadOptions)[] = [

@@ -1,5 +1,5 @@
-import { closest, distance } from 'fastest-levenshtein';
 import { GrpoError } from '../errors.js';
+import { suggest } from '../known-keys.js';
 
 type Range = { min?: number; max?: number; above?: number; below?: number; integer?: boolean };
 
@@ -15,17 +15,6 @@ const rangeText = ({ min, max, above, below, integer }: Range): string => {
   ].filter(Boolean);
   return `${integer ? 'a whole number' : 'a number'}${bounds.length > 0 ? ` ${bounds.join(' and ')}` : ''}`;
 };
-
-/** The nearest known name when one is near enough to be a slip of the keyboard. */
-export function suggest(name: string, known: readonly string[]): string {
-  const lower = name.toLowerCase();
-  const nearest = closest(
-    lower,
-    known.map((entry) => entry.toLowerCase()),
-  );
-  if (distance(lower, nearest) > Math.max(2, Math.floor(name.length / 2))) return `known are ${known.join(', ')}`;
-  return `did you mean "${known.find((entry) => entry.toLowerCase() === nearest)}"?`;
-}
 
 /**
  * Typed, checked reading of one options object. A key that is undefined or null counts as not given.

@@ -1,7 +1,7 @@
 import type { NativeUpdateRows } from '../addon-types.js';
 import { GrpoError } from '../errors.js';
+import { suggest } from '../known-keys.js';
 import { copyFinite, copyMask, requireArray, toIds } from './arrays.js';
-import { suggest } from './option-fields.js';
 import type { UpdateRow } from './types.js';
 
 const ROW_KEYS: readonly string[] = ['ids', 'mask', 'advantage', 'temperature', 'oldLogprobs', 'samplerLogprobs'];

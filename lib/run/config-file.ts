@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { replaceFile } from '../model/durable-write.js';
-import { findPackageRoot } from './package-root.js';
+import { packageFolder } from '../libtorch/package-folder.js';
 
 /** This package's version. */
 export function packageVersion(): string {
-  const text = readFileSync(join(findPackageRoot(), 'package.json'), 'utf8');
+  const text = readFileSync(join(packageFolder(), 'package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }
 

@@ -29,7 +29,7 @@ test('a number that is none, or given twice, is wrong usage and never checks not
 test('an option without its value is wrong usage', () => {
   const { status, stderr } = cli('train', '--steps');
   assert.is(status, 2);
-  assert.match(stderr, /^grpo-native: Not enough arguments following: steps\n$/);
+  assert.match(stderr, /^grpo-native: --steps needs a value\n$/);
 });
 
 test('a reader that has gone does not bring a stack', () => {

@@ -2,14 +2,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { configurationPage } from '../../lib/config/docs-page.js';
-import {
-  configKeys,
-  flagOptions,
-  nearestName,
-  readFlags,
-  resolveTrainConfig,
-  trainSchema,
-} from '../../lib/config/index.js';
+import { configKeys, flagOptions, readFlags, resolveTrainConfig, trainSchema } from '../../lib/config/index.js';
+import { nearestName } from '../../lib/known-keys.js';
 
 test('every key is a flag in kebab case with dots', () => {
   const flags = Object.keys(flagOptions(trainSchema));

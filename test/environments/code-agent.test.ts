@@ -199,7 +199,7 @@ test('a sandbox that fails makes the episode invalid, whichever tool met it', as
 test('options that mean nothing are refused', () => {
   assert.throws(
     () => open({ maxSubmission: 2 } as never),
-    /unknown key 'maxSubmission': did you mean 'maxSubmissions'\?/,
+    /unknown key "maxSubmission"; did you mean "maxSubmissions"\?/,
   );
   assert.throws(() => open({ mode: 'tools' as never }), /mode must be one of multi-tool, code-only, no-tools/);
   assert.throws(() => open({ mode: 'no-tools', maxTurns: 3 }), /maxTurns does not apply to mode no-tools/);

@@ -35,7 +35,7 @@ test('another format can be chosen by name', () => {
 
 test('an environment refuses what it does not know', () => {
   const cases: [object, RegExp][] = [
-    [{ maxTurn: 3 }, /unknown key 'maxTurn': did you mean 'maxTurns'\?/],
+    [{ maxTurn: 3 }, /unknown key "maxTurn"; did you mean "maxTurns"\?/],
     [{ tasks: [] }, /tasks must be an array with at least one task/],
     [{ tasks: [{ id: 1, prompt: 'x' }] }, /tasks\[0\] must have an id and a prompt/],
     [{ tasks: [...base.tasks, ...base.tasks] }, /two tasks have the id '1'/],
@@ -52,7 +52,7 @@ test('an environment refuses what it does not know', () => {
 
 test('a tool refuses what it does not know', () => {
   const cases: [object, RegExp][] = [
-    [{ timeout: 3 }, /unknown key 'timeout'/],
+    [{ timeout: 3 }, /unknown key "timeout"/],
     [{ name: 'a b' }, /name must consist of letters/],
     [{ description: undefined }, /description of tool 'add' must be a string/],
     [{ parameters: [] }, /parameters of tool 'add' must be a JSON Schema object/],
@@ -68,7 +68,7 @@ test('a tool refuses what it does not know', () => {
 test('a reward refuses what it does not know', () => {
   assert.throws(
     () => defineReward({ ...right, wait: 1 } as never),
-    /unknown key 'wait': did you mean 'weight'\?|unknown key 'wait'/,
+    /unknown key "wait"; known are |unknown key "wait"; did you mean/,
   );
   assert.throws(() => defineReward({ ...right, weight: NaN }), /weight of reward 'right' must be a finite number/);
   assert.throws(() => defineReward({ name: 'x' } as never), /score of reward 'x' must be a function/);
