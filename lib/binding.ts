@@ -5,7 +5,7 @@ import type { NativeCore } from './addon-types.js';
 import { GrpoError, type ErrorCode, ERROR_CODES } from './errors.js';
 import { addonFiles, type AddonFiles } from './libtorch/addon-files.js';
 import { cpuLibraries, findLibtorch, type TorchFolder } from './libtorch/index.js';
-import { packageFolder } from './libtorch/package-folder.js';
+import { packageFolder } from './package-folder.js';
 
 interface Loader {
   load(libraries: string[], core: string): NativeCore & { leave(): boolean };

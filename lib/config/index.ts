@@ -1,6 +1,7 @@
 export { effectiveConfig } from './effective.js';
 export { flagOptions, readFlags } from './flags.js';
 export { configKeys } from './keys.js';
+export { orDemo } from './presets.js';
 export { loadConfigFile } from './load.js';
 export {
   mergeSftInputs,

@@ -1,7 +1,29 @@
 import type { TrainInput } from './schema.js';
 
+const DECIDING = ['preset', 'model', 'adapter', 'tasks', 'environment', 'resume'] as const;
+
+/** The preset `demo` where nothing says what to train. */
+export function orDemo(given: TrainInput): TrainInput {
+  return DECIDING.every((key) => given[key] === undefined) ? { ...given, preset: 'demo' } : given;
+}
+
 /** Named sets of values; the configuration file and flags override them. */
 export const PRESETS: Record<NonNullable<TrainInput['preset']>, TrainInput> = {
+  // A tiny model learns when to search: minutes on a laptop's processor.
+  demo: {
+    model: 'embedded:demo',
+    environment: 'demo',
+    steps: 60,
+    promptsPerStep: 16,
+    groupSize: 8,
+    maxTurns: 4,
+    maxNewTokens: 64,
+    maxSubmissions: 1,
+    searchCost: 0.05,
+    lora: { rank: 16, alpha: 32, targetModules: ['q_proj', 'v_proj'] },
+    optimizer: { learningRate: 1e-3 },
+    evalEvery: 20,
+  },
   // The multi-tool tutorial: 3 epochs over 100 tasks at 4 tasks a step.
   tutorial: {
     lora: { rank: 16, alpha: 32, dropout: 0.05, targetModules: ['q_proj', 'v_proj'] },

@@ -125,7 +125,10 @@ const optimizer = z.strictObject({
 
 /** Keys that `train`, `eval` and `generate` have in common. */
 export const modelFields = {
-  model: optional(z.string().min(1), { description: 'Hugging Face model folder or hub id.', shownDefault: 'needed' }),
+  model: optional(z.string().min(1), {
+    description: 'Hugging Face model folder, hub id, or `embedded:demo`, the small model of the demo.',
+    shownDefault: 'needed, but for the demo',
+  }),
   adapter: optional(z.string().min(1), { description: 'PEFT adapter folder to start from.', shownDefault: 'none' }),
   tasks: optional(z.string().min(1), {
     description:
@@ -151,7 +154,8 @@ export const modelFields = {
     shownDefault: "no limit for code-agent, else the environment's own",
   }),
   environment: withDefault(z.union([z.string().min(1), environmentObject]), 'code-agent', {
-    description: 'What an episode is: `code-agent`, or a module whose default export is an environment.',
+    description:
+      'What an episode is: `code-agent`, `demo` (small tasks with a documentation of their own), or a module whose default export is an environment.',
     wording: 'code-agent, the path of a module, or an environment',
   }),
   maxNewTokens: withDefault(count(1), 1024, { description: 'New tokens of one turn at most.', unit: 'tokens' }),
@@ -192,9 +196,9 @@ export const modelFields = {
 
 /** Every key of `train`, with default, range, unit and meaning: types, checks, flags and docs come from here. */
 export const trainSchema = z.strictObject({
-  preset: optional(z.enum(['tutorial', 'trl']), {
+  preset: optional(z.enum(['demo', 'tutorial', 'trl']), {
     description: 'Named set of values that others override.',
-    shownDefault: 'none',
+    shownDefault: 'none; demo where neither model nor tasks nor environment is given',
   }),
   ...modelFields,
   evalTasks: optional(z.string().min(1), {
@@ -234,6 +238,9 @@ export const trainSchema = z.strictObject({
   }),
   keepOrder: withDefault(z.boolean(), true, {
     description: 'Refuse rewards under which an episode that fails could earn as much as one that passes.',
+  }),
+  searchCost: withDefault(z.number().min(0).max(0.1), 0, {
+    description: 'Reward that a passing episode loses for every search: without it needless searches cost nothing.',
   }),
   distinctSearches: withDefault(z.boolean(), false, { description: 'The search bonus counts different queries only.' }),
   temperature: withDefault(z.number().gt(0), 1, { description: 'Sampling temperature, also of the loss.' }),

@@ -43,6 +43,9 @@ interface Evaluation {
   log: EpisodeLog | undefined;
 }
 
+/** An environment that keeps tasks for evaluations is evaluated on those. */
+const evaluationTasks = ({ tasks, unseen }: EnvironmentSource) => unseen?.tasks ?? tasks;
+
 async function evaluatePolicy(
   { config, source, reporter, signal, log }: Evaluation,
   policy: PolicyLike,
@@ -51,7 +54,7 @@ async function evaluatePolicy(
 ): Promise<EvaluationRecord[]> {
   const label = weights === 'base' ? 'baseline' : 'RL';
   const { temperature, topP, topK, minP, maxNewTokens, samples } = config;
-  const tasks = source.tasks.slice(0, config.taskLimit);
+  const tasks = evaluationTasks(source).slice(0, config.taskLimit);
   const limit = new Limit(config.concurrency ?? MOST_EPISODES);
   const records: EvaluationRecord[] = [];
   for (const mode of modes) {
@@ -115,7 +118,9 @@ async function openLog(
   if (config.output === undefined) return undefined;
   const { model, adapter, dtype, temperature, topP, topK, minP, maxNewTokens, maxContext, samples, seed } = config;
   const { maxSubmissions, maxNoCallTurns, callFormat, taskLimit } = config;
-  const tasks = source.tasks.slice(0, taskLimit).map(({ id, prompt }) => [id, prompt]);
+  const tasks = evaluationTasks(source)
+    .slice(0, taskLimit)
+    .map(({ id, prompt }) => [id, prompt]);
   const sampling = [dtype, temperature, topP, topK, minP, maxNewTokens, maxContext, samples, seed];
   const facts = [model, adapter, source.name, modes, tasks, sampling, maxSubmissions, maxNoCallTurns, callFormat];
   return EpisodeLog.open(

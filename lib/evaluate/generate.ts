@@ -55,7 +55,7 @@ export async function generate(input: GenerateInput, options: GenerateOptions = 
       throw new GrpoError('INVALID_CONFIG', 'config', message);
     }
     const environment = source.open(config.mode, 'eval');
-    const task = chooseTask(source.tasks, config.task);
+    const task = chooseTask(source.unseen?.tasks ?? source.tasks, config.task);
     const { device, dtype, maxContext, seed, strict, adapter, temperature, topP, topK, minP, maxNewTokens } = config;
     const policy =
       options.policy ??

@@ -10,8 +10,10 @@ import { openDocumentation } from '../tools/documentation/open.js';
 import type { EnvironmentSource } from './environment-source.js';
 import type { EnvironmentRequest } from './resolve-environment.js';
 
-const MODES: readonly EvaluationMode[] = ['no-tools', 'code-only', 'multi-tool'];
-const anyNumber = (submissions: number) => (submissions === 0 ? Infinity : submissions);
+/** Modes of the code agent, the full one last. */
+export const CODE_MODES: readonly EvaluationMode[] = ['no-tools', 'code-only', 'multi-tool'];
+/** 0 submissions stand for any number. */
+export const anyNumber = (submissions: number) => (submissions === 0 ? Infinity : submissions);
 
 /** The tasks whose reference solution passes here, where that was asked for. */
 async function withoutBroken(
@@ -69,6 +71,7 @@ export async function codeAgentSource(request: EnvironmentRequest): Promise<Envi
       maxSubmissions: anyNumber(request.trainSubmissions),
       maxEvalSubmissions: anyNumber(request.evaluationSubmissions),
       distinctSearches: request.distinctSearches,
+      searchCost: request.searchCost,
       callFormat: request.callFormat,
       maxNoCallTurns: request.maxNoCallTurns,
     });
@@ -77,7 +80,7 @@ export async function codeAgentSource(request: EnvironmentRequest): Promise<Envi
   };
   return {
     name: 'code-agent',
-    modes: MODES,
+    modes: CODE_MODES,
     tasks,
     excluded,
     loadTasks: load,

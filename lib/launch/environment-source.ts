@@ -11,6 +11,8 @@ export interface EnvironmentSource {
   /** Modes it can be opened in, the full one last. */
   readonly modes: readonly EvaluationMode[];
   readonly tasks: readonly Task[];
+  /** Tasks that are for evaluation only, and what their split is called; undefined where a part of `tasks` is held out. */
+  readonly unseen?: { tasks: readonly Task[]; split: string };
   /** Tasks that were left out because their own solution failed; undefined where that was not checked. */
   readonly excluded?: number;
   /** Tasks of another file, in the same form. */
@@ -65,7 +67,9 @@ export function withChoices(environment: Environment, choices: EnvironmentChoice
     ...(maxNoCallTurns === undefined || environment.tools.length === 0 ? {} : { maxNoCallTurns }),
   };
   if (choices.keepOrder !== false) checkRewardOrder(own.rewards);
-  return callFormat === undefined || environment.name === 'code-agent' ? own : withCallFormat(own, callFormat);
+  return callFormat === undefined || ['code-agent', 'demo'].includes(environment.name)
+    ? own
+    : withCallFormat(own, callFormat);
 }
 
 /** A source over an environment object: one mode, its own tasks. */

@@ -6,6 +6,7 @@ import type { Environment, Reward, Tool } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
 import { nearestName } from '../known-keys.js';
 import { codeAgentSource } from './code-agent-source.js';
+import { demoSource } from './demo-source.js';
 import { objectSource, withChoices } from './environment-source.js';
 import type { EnvironmentSource } from './environment-source.js';
 
@@ -20,6 +21,10 @@ export interface EnvironmentRequest {
   trainSubmissions: number;
   evaluationSubmissions: number;
   distinctSearches: boolean;
+  /** @default 0 */
+  searchCost?: number;
+  /** What the demo's tasks are drawn with. */
+  seed: number;
   callFormat?: CallFormatChoice;
   maxNoCallTurns?: number;
   /** @default true */
@@ -70,11 +75,12 @@ async function baseSource(request: EnvironmentRequest): Promise<EnvironmentSourc
   const { environment } = request;
   if (typeof environment !== 'string') return ownSource(environment, request);
   if (environment === 'code-agent') return codeAgentSource(request);
+  if (environment === 'demo') return demoSource(request);
   const looksLikePath = extname(environment) !== '' || environment.includes('/');
   if (looksLikePath && existsSync(environment)) return ownSource(await fromModule(environment), request);
   if (looksLikePath) throw new GrpoError('INVALID_CONFIG', 'config', `environment ${environment} does not exist`);
-  const nearest = nearestName(environment, ['code-agent']);
-  const hint = nearest ? `; did you mean ${nearest}?` : '; give code-agent or the path of a module';
+  const nearest = nearestName(environment, ['code-agent', 'demo']);
+  const hint = nearest ? `; did you mean ${nearest}?` : '; give code-agent, demo or the path of a module';
   throw new GrpoError('INVALID_CONFIG', 'config', `unknown environment ${environment}${hint}`);
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { packageFolder } from './package-folder.js';
+import { packageFolder } from '../package-folder.js';
 import { LIBTORCH_VERSION } from './version.js';
 
 /** Written beside a finished build, last, so that a killed build leaves none. */

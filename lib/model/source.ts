@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { GrpoError } from '../errors.js';
+import { packageFolder } from '../package-folder.js';
 import { fetchSnapshot, type SnapshotOptions } from './snapshot.js';
 
 export type SourceOptions = SnapshotOptions;
@@ -14,10 +15,13 @@ const exists = async (path: string): Promise<boolean> =>
 
 const HUB_ID = /^[A-Za-z0-9][\w.-]*\/[A-Za-z0-9][\w.-]*$/;
 
+/** Names of models that come with the package. */
+export const EMBEDDED_MODELS: readonly string[] = ['embedded:demo'];
+
 const invalid = (message: string) => new GrpoError('INVALID_MODEL', 'load', message);
 
 /**
- * The local folder of a model: the folder itself, or the snapshot of a hub id in Hugging Face's cache, fetched if needed.
+ * The local folder of a model: the folder itself, that of a model which comes with the package (`embedded:demo`), or the snapshot of a hub id in Hugging Face's cache, fetched if needed.
  *
  * A folder counts when it has `config.json` or `tokenizer.json`. A hub id is `organisation/name`. HF_ENDPOINT, HF_HOME,
  * HF_HUB_CACHE, HF_HUB_OFFLINE, HF_TOKEN, HUGGING_FACE_HUB_TOKEN and the saved token are honoured.
@@ -30,6 +34,12 @@ const invalid = (message: string) => new GrpoError('INVALID_MODEL', 'load', mess
 export async function resolveModelFolder(folderOrHubId: string, options: SourceOptions = {}): Promise<string> {
   if (typeof folderOrHubId !== 'string' || folderOrHubId.length === 0) {
     throw new GrpoError('INVALID_ARGUMENT', 'load', 'a model folder or hub id must be given');
+  }
+  if (folderOrHubId.startsWith('embedded:')) {
+    if (EMBEDDED_MODELS.includes(folderOrHubId)) {
+      return join(packageFolder(), 'models', folderOrHubId.slice('embedded:'.length));
+    }
+    throw invalid(`${folderOrHubId} does not come with this package; there is ${EMBEDDED_MODELS.join(', ')}`);
   }
   const path = resolve(folderOrHubId.replace(/^~(?=\/|$)/, homedir()));
   const status = await stat(path).catch(() => undefined);

@@ -9,6 +9,13 @@ const VALID_CALLS = 0.2;
 const PER_TURN_SHARE = 0.1;
 
 export interface CodeRewardOptions {
+  /**
+   * Taken off a passing episode for every search. Without it a pass with a needless search pays as much as one without, and
+   * searching rises everywhere.
+   *
+   * @default 0
+   */
+  searchCost?: number;
   /** Pays every different query once. @default false */
   distinctSearches?: boolean;
   /** The mode has no submissions: code that was graded counts as one. @default false */
@@ -33,13 +40,15 @@ function verdictOf(outcome: unknown, options: CodeRewardOptions): Verdict | { in
 }
 
 /**
- * Reward of the code agent: 1 where the last submission passed; 0.05 a search, three at most, where it failed; -0.1 in
- * place of all that where nothing was submitted. An episode that the sandbox could not judge is invalid.
+ * Reward of the code agent: 1 where the last submission passed, less `searchCost` a search; 0.05 a search, three at most,
+ * where it failed; -0.1 in place of all that where nothing was submitted. An episode that the sandbox could not judge is invalid.
  */
 export function codeReward(options: CodeRewardOptions = {}): Reward {
+  const { searchCost = 0, maxTurns = 5 } = options;
   return defineReward({
     name: 'code',
-    bounds: { passed: [1, 1], failed: [NEVER_SUBMITTED, PER_SEARCH * SEARCHES_PAID] },
+    // The last turn of an episode that passes submits.
+    bounds: { passed: [1 - searchCost * (maxTurns - 1), 1], failed: [NEVER_SUBMITTED, PER_SEARCH * SEARCHES_PAID] },
     score: ({ outcome, turns }) => {
       const verdict = verdictOf(outcome, options);
       if ('invalid' in verdict) return verdict;
@@ -49,8 +58,9 @@ export function codeReward(options: CodeRewardOptions = {}): Reward {
         passed: passed ? 1 : 0,
         searches: handedIn && !passed ? PER_SEARCH * Math.min(searches, SEARCHES_PAID) : 0,
         noSubmission: handedIn ? 0 : NEVER_SUBMITTED,
+        ...(searchCost > 0 ? { searchCost: passed ? -searchCost * searches : 0 } : {}),
       };
-      return { value: parts.passed + parts.searches + parts.noSubmission, parts };
+      return { value: Object.values(parts).reduce((sum, part) => sum + part, 0), parts };
     },
   });
 }

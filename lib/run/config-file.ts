@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { replaceFile } from '../model/durable-write.js';
-import { packageFolder } from '../libtorch/package-folder.js';
+import { packageFolder } from '../package-folder.js';
 
 /** This package's version. */
 export function packageVersion(): string {

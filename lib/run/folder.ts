@@ -4,7 +4,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { GrpoError } from '../errors.js';
 import { makeFolders } from '../model/make-folders.js';
 
-const cleanName = (model: string) => basename(model.replace(/[/\\]+$/, '')).replace(/[^\w.-]+/g, '-') || 'model';
+const cleanName = (model: string) =>
+  basename(model.replace(/[/\\]+$/, '').replace(/^embedded:/, '')).replace(/[^\w.-]+/g, '-') || 'model';
 
 /** `runs/<date>-<model>`, with a number where that exists. */
 export function defaultRunFolder(model: string, now: Date): string {

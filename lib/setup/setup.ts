@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { GrpoError } from '../errors.js';
 import { addonFiles } from '../libtorch/addon-files.js';
 import { ensureLibtorch, withLock } from '../libtorch/index.js';
-import { packageFolder } from '../libtorch/package-folder.js';
+import { packageFolder } from '../package-folder.js';
 import { build, requireBuildTools } from './build.js';
 
 /** How to set up. */

@@ -2,11 +2,10 @@ import { defineTool } from './define-tool.js';
 import type { Tool } from '../environments/types.js';
 import type { Documentation, DocumentationHit } from './documentation/search.js';
 
-const HITS = 3;
 const TEXT_CHARACTERS = 600;
 
-/** The tool that looks Python documentation up; its answer has the three best symbols. */
-export function searchTool(documentation: () => Promise<Documentation>): Tool {
+/** The tool that looks Python documentation up; its answer has the best symbols, so many as `hits` says. */
+export function searchTool(documentation: () => Promise<Documentation>, hits = 3): Tool {
   return defineTool({
     name: 'search',
     description: 'Searches the Python documentation by name or by what a function does.',
@@ -21,9 +20,9 @@ export function searchTool(documentation: () => Promise<Documentation>): Tool {
       } catch (error) {
         return { text: '', invalid: `documentation: ${(error as Error).message}` };
       }
-      const hits = index.search(query, HITS);
-      if (hits.length === 0) return `Nothing was found for: ${query}`;
-      return hits.map(describe).join('\n\n');
+      const found = index.search(query, hits);
+      if (found.length === 0) return `Nothing was found for: ${query}`;
+      return found.map(describe).join('\n\n');
     },
   });
 }

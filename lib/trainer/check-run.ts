@@ -1,4 +1,4 @@
-import { mergeTrainInputs, resolveTrainConfig } from '../config/index.js';
+import { mergeTrainInputs, orDemo, resolveTrainConfig } from '../config/index.js';
 import type { TrainInput } from '../config/index.js';
 import { nextTasks } from '../algorithms/index.js';
 import { GrpoError } from '../errors.js';
@@ -45,7 +45,8 @@ export async function checkRun(
   options: TrainOptions = {},
   marks: [string, string] = ['[', ']'],
 ): Promise<CheckedRun> {
-  const config = resolveTrainConfig(mergeTrainInputs(input, { temperature: 1, topP: 1, topK: 0, minP: 0 }));
+  const given = options.policy ? input : orDemo(mergeTrainInputs(input));
+  const config = resolveTrainConfig(mergeTrainInputs(given, { temperature: 1, topP: 1, topK: 0, minP: 0 }));
   const signal = options.signal ?? new AbortController().signal;
   const source = await resolveEnvironment({ ...config, trainSubmissions: 1, evaluationSubmissions: 1 });
   try {

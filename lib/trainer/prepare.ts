@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { holdOut, deriveSeed, shuffled } from '../algorithms/index.js';
-import { mergeTrainInputs, resolveTrainConfig, restoreTrainConfig } from '../config/index.js';
+import { mergeTrainInputs, orDemo, resolveTrainConfig, restoreTrainConfig } from '../config/index.js';
 import { presetNotes } from '../config/tutorial-notes.js';
 import type { TrainConfig, TrainInput } from '../config/index.js';
 import type { Task } from '../environments/types.js';
@@ -41,7 +41,9 @@ interface Split {
 
 async function splitTasks(config: TrainConfig, source: EnvironmentSource): Promise<Split> {
   let split: Split;
-  if (config.evalTasks === undefined) {
+  if (config.evalTasks === undefined && source.unseen !== undefined) {
+    split = { training: source.tasks, evaluation: source.unseen.tasks, split: source.unseen.split, heldOut: false };
+  } else if (config.evalTasks === undefined) {
     split = { ...holdOut(source.tasks, config.seed), split: 'held-out', heldOut: true };
   } else {
     const evaluation = await source.loadTasks(config.evalTasks);
@@ -63,7 +65,9 @@ async function readConfig(
   input: TrainInput,
   options: TrainOptions,
 ): Promise<Partial<ResumedConfig> & { config: TrainConfig }> {
-  if (input.resume === undefined) return { config: resolveTrainConfig(input) };
+  if (input.resume === undefined) {
+    return { config: resolveTrainConfig(options.policy ? input : orDemo(mergeTrainInputs(input))) };
+  }
   if (options.policy) {
     const message = 'resume does not apply to a policy that is loaded already; give loadPolicy instead of policy';
     throw new GrpoError('INVALID_CONFIG', 'config', message);
@@ -113,6 +117,7 @@ export async function prepareRun(input: TrainInput, options: TrainOptions): Prom
       ...config,
       trainSubmissions: config.maxSubmissions,
       evaluationSubmissions: config.maxSubmissions === 0 ? 0 : 1,
+      notice: (line) => reporter.message(line),
     });
     closers.push(source.close);
     const modes = chooseModes(config, source);

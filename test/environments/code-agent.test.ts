@@ -102,6 +102,20 @@ test('a failed episode is paid 0.05 a search, three at most', async () => {
   assert.is(distinct.value, 0.1);
 });
 
+test('searchCost takes its part off a passing episode only', async () => {
+  const search = '<search>x</search>';
+  const paid = async (replies: string[]) =>
+    (await play(open({ maxTurns: 4, maxSubmissions: 1, searchCost: 0.05 }), replies)).score;
+  assert.equal(await paid([search, search, right]), {
+    value: 0.9,
+    parts: { passed: 1, searches: 0, noSubmission: 0, searchCost: -0.1 },
+  });
+  assert.equal(await paid([search, wrong]), {
+    value: 0.05,
+    parts: { passed: 0, searches: 0.05, noSubmission: 0, searchCost: 0 },
+  });
+});
+
 test('never submitted is -0.1 in place of everything else', async () => {
   const { score, figures } = await play(open(), ['<search>x</search>', right.replace('submit', 'python')]);
   assert.equal(score, { value: -0.1, parts: { passed: 0, searches: 0, noSubmission: -0.1 } });

@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert';
 import { loadCore, loadCoreSync } from '../../lib/binding.js';
 import { addonFiles } from '../../lib/libtorch/addon-files.js';
 import { cpuLibraries, findLibtorch, LIBTORCH_VERSION } from '../../lib/libtorch/index.js';
-import { packageFolder } from '../../lib/libtorch/package-folder.js';
+import { packageFolder } from '../../lib/package-folder.js';
 import { temporaryFolder } from '../libtorch/fake-wheels.js';
 import { runChild } from './child.js';
 

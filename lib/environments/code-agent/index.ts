@@ -45,6 +45,12 @@ export interface CodeAgentOptions {
   executeTimeoutMs?: number;
   /** Memory of one program that the model runs, in MB. @default 512 */
   executeMemoryMb?: number;
+  /** Taken off a passing episode for every search. @default 0 */
+  searchCost?: number;
+  /** Entries that one search shows. @default 3 */
+  searchHits?: number;
+  /** The system message, for the tools of the episode, in place of the project's own. */
+  systemPrompt?: (tools: readonly string[]) => string;
   /** In place of the code reward. */
   rewards?: Reward[];
 }
@@ -64,6 +70,9 @@ const KEYS: (keyof CodeAgentOptions)[] = [
   'startsInThinking',
   'executeTimeoutMs',
   'executeMemoryMb',
+  'searchCost',
+  'searchHits',
+  'systemPrompt',
   'rewards',
 ];
 
@@ -81,7 +90,11 @@ export function codeAgent(options: CodeAgentOptions): Environment {
   const maxEvalSubmissions = options.maxEvalSubmissions ?? 1;
   const documentation = options.documentation;
   const kit: Record<string, () => Tool> = {
-    search: () => searchTool(documentation === undefined ? shippedDocumentation : () => Promise.resolve(documentation)),
+    search: () =>
+      searchTool(
+        documentation === undefined ? shippedDocumentation : () => Promise.resolve(documentation),
+        options.searchHits,
+      ),
     execute: () =>
       executeTool(options.sandbox, { timeoutMs: options.executeTimeoutMs, memoryMb: options.executeMemoryMb }),
     submit: () =>
@@ -92,6 +105,7 @@ export function codeAgent(options: CodeAgentOptions): Environment {
   const names = MODE_TOOLS[mode];
   const rewardOptions = {
     distinctSearches: options.distinctSearches,
+    searchCost: options.searchCost,
     withoutSubmissions: mode === 'no-tools',
     maxTurns: mode === 'no-tools' ? 1 : (options.maxTurns ?? TURNS[mode]),
   };
@@ -113,7 +127,10 @@ export function codeAgent(options: CodeAgentOptions): Environment {
     const speech = chooseSpeech(choice, template, options.startsInThinking);
     const { startsInThinking } = speech;
     const settings = { isSilent, startsInThinking, inTags: speech.format === 'tags' };
-    return { ...speak(own, speech), finish: (episode) => gradeUnsubmitted(episode, options.sandbox, settings) };
+    return {
+      ...speak(own, speech, options.systemPrompt),
+      finish: (episode) => gradeUnsubmitted(episode, options.sandbox, settings),
+    };
   };
   return { ...spoken(base), adapt: (own, tokenizer) => spoken(own, detectCallFormat(tokenizer)) };
 }
@@ -153,8 +170,14 @@ function check(options: CodeAgentOptions, mode: CodeAgentMode): void {
     );
   }
   ensure(operation, typeof options.sandbox?.test === 'function', 'sandbox must be an open sandbox: see Sandbox.open');
-  const { maxTurns, maxSubmissions, maxEvalSubmissions, maxNoCallTurns } = options;
-  for (const [name, value] of Object.entries({ maxTurns, maxSubmissions, maxEvalSubmissions, maxNoCallTurns })) {
+  const { maxTurns, maxSubmissions, maxEvalSubmissions, maxNoCallTurns, searchHits, searchCost = 0 } = options;
+  ensure(
+    operation,
+    Number.isFinite(searchCost) && searchCost >= 0,
+    `searchCost must be a number of at least 0, but is ${String(searchCost)}`,
+  );
+  const counts = { maxTurns, maxSubmissions, maxEvalSubmissions, maxNoCallTurns, searchHits };
+  for (const [name, value] of Object.entries(counts)) {
     const fits = value === undefined || value === Infinity || (Number.isInteger(value) && value >= 1);
     ensure(operation, fits, `${name} must be an integer of at least 1, but is ${String(value)}`);
   }

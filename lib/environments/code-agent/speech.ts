@@ -60,9 +60,14 @@ function withTags(format: CallFormat): CallFormat {
 /**
  * Prompt, call format and corrective line of the code agent for its present tools.
  *
+ * @param systemText the system message in place of the project's own
  * @throws INVALID_CONFIG where a tool has no tag
  */
-export function speak(own: Environment, speech: Speech): Environment {
+export function speak(
+  own: Environment,
+  speech: Speech,
+  systemText?: (tools: readonly string[]) => string,
+): Environment {
   const { format, startsInThinking, inTemplate } = speech;
   const names = own.tools.map(({ name }) => name);
   if (names.length === 0) {
@@ -70,11 +75,11 @@ export function speak(own: Environment, speech: Speech): Environment {
       ...own,
       format: createTagFormat({ tools: [], startsInThinking }),
       toolsInTemplate: false,
-      prompt: prompted(silentPrompt()),
+      prompt: prompted(systemText?.(names) ?? silentPrompt()),
       reply: () => ({ done: undefined }),
     };
   }
-  const system = systemPrompt(names, format);
+  const system = systemText?.(names) ?? systemPrompt(names, format);
   if (format === 'tags') {
     const other = names.find((name) => !TAG_TOOLS.includes(name));
     if (other !== undefined) {

@@ -3,7 +3,7 @@ import { gunzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import path from 'node:path';
 import { GrpoError } from '../../errors.js';
-import { packageFolder } from '../../libtorch/package-folder.js';
+import { packageFolder } from '../../package-folder.js';
 
 /** One symbol of an index. */
 export interface DocumentationEntry {

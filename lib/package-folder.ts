@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { GrpoError } from '../errors.js';
+import { GrpoError } from './errors.js';
 
 /** The package's own folder, from the sources as well as from `dist/`. */
 export function packageFolder(): string {
