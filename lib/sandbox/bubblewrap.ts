@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { GrpoError } from '../errors.js';
 import { cleanEnvironment } from './environment.js';
 import { type Interpreter, layOut } from './interpreter.js';
+import type { Preload } from './pool.js';
 import { SUPERVISOR_SOURCE, TESTS_SOURCE } from './python/supervisor.js';
 import type { Launch } from './worker.js';
 
@@ -107,9 +108,9 @@ function temporaryFolder(path: string, bytes: number, program: BubblewrapProgram
 /**
  * How the supervisor is started inside its own namespaces.
  *
- * @param preload modules that a warm supervisor imports once; undefined = one program, then the end
+ * @param preload what a warm supervisor imports once; undefined = one program, then the end
  */
-export function bubblewrapLaunch(program: BubblewrapProgram, interpreter: Interpreter, preload?: string[]): Launch {
+export function bubblewrapLaunch(program: BubblewrapProgram, interpreter: Interpreter, preload?: Preload): Launch {
   const layout = layOut(interpreter);
   const isWarm = preload !== undefined;
   const isRoot = process.getuid?.() === 0;
@@ -158,7 +159,8 @@ export function bubblewrapLaunch(program: BubblewrapProgram, interpreter: Interp
     diskBytes: DISK_BYTES,
     sites: layout.sites,
     packages: layout.packages,
-    preload: preload ?? [],
+    preload: preload?.modules ?? [],
+    preloadTests: preload?.tests ?? false,
     tests: TESTS_SOURCE,
   };
   return {

@@ -4,7 +4,14 @@ import type { Runner } from './runner.js';
 import { type Answer, type Launch, Worker } from './worker.js';
 
 /** What a warm supervisor has imported already. */
-export type Warmth = 'plain' | 'pytest' | 'packages';
+export type Warmth = 'plain' | 'tests' | 'pytest' | 'packages';
+
+/** What copies of a template are born with. */
+export interface Preload {
+  modules: string[];
+  /** What runs tests; it brings unittest. */
+  tests: boolean;
+}
 
 const STANDARD =
   'bisect collections copy csv datetime decimal fractions functools heapq io itertools json math operator random re statistics string typing'.split(
@@ -12,10 +19,12 @@ const STANDARD =
   );
 const PACKAGES = 'numpy pandas scipy matplotlib.pyplot sklearn pytest'.split(' ');
 
-export const PRELOAD: Record<Warmth, string[]> = {
-  plain: STANDARD,
-  pytest: [...STANDARD, 'pytest'],
-  packages: [...STANDARD, ...PACKAGES],
+// As little as each kind needs: the memory of a template is the cost of its copies.
+export const PRELOAD: Record<Warmth, Preload> = {
+  plain: { modules: STANDARD, tests: false },
+  tests: { modules: STANDARD, tests: true },
+  pytest: { modules: [...STANDARD, 'pytest', 'unittest.mock'], tests: true },
+  packages: { modules: [...STANDARD, 'unittest.mock', ...PACKAGES], tests: true },
 };
 
 const PACKAGE_WORDS = /\b(numpy|pandas|scipy|matplotlib|sklearn|seaborn)\b/;
@@ -25,9 +34,9 @@ const PYTEST_WORDS = /\bpytest\b|\b(from|import)\s+solution\b|^(async\s+)?def te
 export function warmthOf(job: Job): Warmth {
   const text = [job.code, job.codePrompt, job.solution, job.test].filter((part) => typeof part === 'string').join('\n');
   if (PACKAGE_WORDS.test(text)) return 'packages';
-  return job.kind === 'test' && (job.style === 'pytest' || (job.style === 'auto' && PYTEST_WORDS.test(text)))
-    ? 'pytest'
-    : 'plain';
+  if (job.kind !== 'test') return 'plain';
+  const isPytest = job.style === 'pytest' || (job.style === 'auto' && PYTEST_WORDS.test(text));
+  return isPytest || text.includes('mock') ? 'pytest' : 'tests';
 }
 
 const END_MS = 5_000;
@@ -39,7 +48,7 @@ interface Entry {
 
 /** Hands jobs to supervisors: warm ones that are used again, or one for each job. */
 export class Pool implements Runner {
-  private readonly idle: Record<Warmth, Entry[]> = { plain: [], pytest: [], packages: [] };
+  private readonly idle: Record<Warmth, Entry[]> = { plain: [], tests: [], pytest: [], packages: [] };
   private readonly busy = new Set<Entry>();
 
   /** @param isWarm one supervisor serves many jobs, one at a time */

@@ -101,6 +101,28 @@ test('two programs draw different random numbers', async () => {
   assert.is.not((await sandbox.run({ code })).stdout, (await sandbox.run({ code })).stdout);
 });
 
+test('copies of a warm interpreter start threads, pools and loops as a new one does', async () => {
+  const code = `import asyncio, concurrent.futures as pools, logging, secrets, tempfile, threading, uuid
+thread = threading.Thread(target=lambda: print("thread"))
+thread.start(); thread.join()
+with pools.ThreadPoolExecutor(2) as pool: print(list(pool.map(abs, [-1, 2])))
+with pools.ProcessPoolExecutor(2) as pool: print(list(pool.map(abs, [-3, 4])))
+print(asyncio.run(asyncio.sleep(0, 5)), threading.active_count())
+logging.getLogger().warning("logged")
+tempfile.NamedTemporaryFile().close()`;
+  const { stdout, stderr } = await sandbox.run({ code });
+  assert.equal([stdout, stderr], ['thread\n[1, 2]\n[3, 4]\n5 1\n', 'logged\n']);
+});
+
+test('tests that mock get the real unittest.mock, whatever the solution did to it', async () => {
+  const result = await sandbox.test({
+    solution: 'import sys, types\nsys.modules["unittest.mock"] = types.ModuleType("unittest.mock")\ndef f(): return 1',
+    test: 'import unittest\nclass T(unittest.TestCase):\n  def test_f(self):\n    from unittest import mock\n    self.assertEqual(f(), 1)',
+  });
+  assert.is(result.status, 'fail');
+  assert.match(result.failures[0]!.message, /replaced unittest\.mock/);
+});
+
 test('an aborted program is killed at once', async () => {
   const controller = new AbortController();
   setTimeout(() => controller.abort(), 300);

@@ -50,7 +50,8 @@ test('the interpreter that has imported what a job needs is chosen by its text',
   assert.is(warmthOf(runJob({ code: 'import numpy as np' }, 0)), 'packages');
   assert.is(warmthOf(runJob({ code: 'import pytest' }, 0)), 'plain');
   assert.is(warmthOf(testJob({ solution: '', test: 'from solution import f' }, 0)), 'pytest');
-  assert.is(warmthOf(testJob({ solution: '', test: 'assert f(1) == 2' }, 0)), 'plain');
+  assert.is(warmthOf(testJob({ solution: '', test: 'assert f(1) == 2' }, 0)), 'tests');
+  assert.is(warmthOf(testJob({ solution: '', test: 'from unittest import mock' }, 0)), 'pytest');
 });
 
 test.run();

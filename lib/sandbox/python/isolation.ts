@@ -4,7 +4,8 @@
  * It is kept as text, not as a file, so that the sandbox needs nothing from the host's disk. Works on Python 3.8 and later.
  */
 export const ISOLATION_SOURCE = String.raw`
-import _socket, ctypes, errno, json, os, resource, select, signal, struct, sys, time
+# _signal is signal without the enums, whose making took longer than all else in a supervisor.
+import _signal, _socket, ctypes, errno, json, os, resource, select, signal, struct, sys, time
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 36, 38
@@ -152,6 +153,7 @@ class Anchors:
     """
 
     def __init__(self, size=16384):
+        self.signals = _signal.valid_signals()
         self.stack = ctypes.create_string_buffer(size)
         top = (ctypes.addressof(self.stack) + size - 256) & ~63
         # All of them write the same few words to the stack, and none ever returns.
@@ -159,15 +161,15 @@ class Anchors:
                           ctypes.c_int(CLONE_VM | CLONE_FILES | NEW_USER | NEW_PID | signal.SIGCHLD), ctypes.c_void_p(None))
 
     def make(self):
-        before = signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
+        before = _signal.pthread_sigmask(_signal.SIG_SETMASK, self.signals)
         # Ignored there, so that orphans are gone at their end; a handler would run in this memory.
-        handler = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        handler = _signal.signal(_signal.SIGCHLD, _signal.SIG_IGN)
         try:
             pid = LIBC.clone(*self.arguments)
             code = ctypes.get_errno()
         finally:
-            signal.signal(signal.SIGCHLD, handler)
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            _signal.signal(_signal.SIGCHLD, handler)
+            _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
         if pid < 0:
             raise OSError(code, 'clone: ' + os.strerror(code))
         return pid
@@ -226,7 +228,21 @@ def set_limits(limits):
     lower(resource.RLIMIT_AS, own_address_space() + limits['memoryMb'] * 1048576)
 
 
+def close_range(first, last):
+    if LIBC.syscall(ctypes.c_long(436), ctypes.c_uint(first), ctypes.c_uint(last), ctypes.c_uint(0)) != 0:
+        raise OSError(ctypes.get_errno(), 'close_range')
+
+
 def close_descriptors(keep):
+    """All above 2 but those in keep."""
+    edges = [2] + sorted(keep) + [1 << 32]
+    try:
+        for low, high in zip(edges, edges[1:]):
+            if high - low > 1:
+                close_range(low + 1, high - 1)
+        return
+    except OSError:
+        pass  # before Linux 5.9, or refused by an older container engine
     for name in os.listdir('/proc/self/fd'):
         if int(name) > 2 and int(name) not in keep:
             try:

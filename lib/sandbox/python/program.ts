@@ -10,7 +10,10 @@ def attach_streams(inputs, outputs, errors):
 
 
 def fill_folder(folder, files):
-    os.makedirs(folder, exist_ok=True)
+    try:
+        os.mkdir(folder)
+    except FileExistsError:
+        pass
     os.chdir(folder)
     for path, data in files.items():
         directory = os.path.dirname(path)

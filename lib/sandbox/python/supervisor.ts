@@ -9,7 +9,7 @@ import { TEST_STYLES_SOURCE } from './test-styles.js';
 import { VERDICT_SOURCE } from './verdict.js';
 
 const SERVE_SOURCE = String.raw`
-import re, random, site
+import marshal, re, random, site
 
 REPORT_BYTES = 4 << 20
 
@@ -105,7 +105,8 @@ def prepare(config):
 
 
 def preload(config):
-    load_tests(config)
+    if config['preloadTests']:
+        load_tests(config)
     for name in config['preload']:
         try:
             __import__(name)

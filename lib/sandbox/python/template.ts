@@ -81,9 +81,51 @@ class Template:
         del self.ended[start.pid]
 
 
+# What these do in a child of os.fork: new locks, where nobody holds one, and a seed, which copies get here.
+FORK_AWARE = ('threading', 'random', 'logging', 'concurrent.futures.thread', 'asyncio.events')
+
+
+def is_known(hook):
+    return getattr(hook, '__module__', None) in FORK_AWARE or isinstance(getattr(hook, '__self__', None), type(threading.Lock()))
+
+
+def preload_watched(config):
+    """Imports; True when a module wants to be told of forks that this file knows nothing of."""
+    strangers, register = [], os.register_at_fork
+
+    def watched(**hooks):
+        strangers.extend(hook for hook in hooks.values() if not is_known(hook))
+        register(**hooks)
+
+    os.register_at_fork = watched
+    try:
+        preload(config)
+    finally:
+        os.register_at_fork = register
+    return bool(strangers)
+
+
+def make_copier(needs_hooks):
+    """os.fork, without the hooks that touch many pages of memory for nothing in a process with one thread."""
+    if needs_hooks or threading.active_count() > 1:
+        return os.fork
+    # PyDLL: the lock of the interpreter stays held, and so is held in the copy. What C libraries do at a fork happens.
+    fork = ctypes.PyDLL(None, use_errno=True).fork
+
+    def copy():
+        pid = fork()
+        if pid < 0:
+            raise OSError(ctypes.get_errno(), 'fork')
+        if pid == 0:
+            random.seed()
+        return pid
+
+    return copy
+
+
 def serve_copies(config, connection):
     """In the template."""
-    preload(config)
+    copy = make_copier(preload_watched(config))
     children = Children()
     gc.collect()
     gc.freeze()
@@ -102,7 +144,7 @@ def serve_copies(config, connection):
         handles = struct.unpack('=%di' % (len(data) // 4), data)
         try:
             set_namespace(handles[6])  # of the children to come, not of this process
-            pid = os.fork()
+            pid = copy()
             if pid == 0:
                 enter_program(config, handles)
             connection.send(b'copy %d' % pid)

@@ -4,7 +4,7 @@
  * Everything that a report needs is bound before the solution is loaded, and every report is signed.
  */
 export const VERDICT_SOURCE = String.raw`
-import hashlib, linecache, unittest, unittest.mock
+import hashlib, linecache, unittest
 
 MESSAGE_CHARACTERS = 2000
 # Tests and solutions may replace these for good: no comparison depends on them.
