@@ -3,6 +3,8 @@ import { hideBin } from 'yargs/helpers';
 import type { CommandModule } from 'yargs';
 import { GrpoError } from '../lib/errors.js';
 import { packageVersion } from '../lib/run/config-file.js';
+import { coloursFor } from '../lib/terminal/colours.js';
+import { printLine } from '../lib/terminal/live.js';
 import * as docs from './commands/docs.js';
 import * as doctor from './commands/doctor.js';
 import * as evaluation from './commands/eval.js';
@@ -62,15 +64,18 @@ function printError(error: unknown, verbose: boolean): void {
   const known = error instanceof GrpoError || error instanceof UsageError;
   const message = error instanceof Error ? error.message : String(error);
   const line = message.trim().replace(/\s*\n\s*/g, ' ');
-  process.stderr.write(`grpo-native: ${known ? line : `unexpected error: ${line} (--verbose shows the stack)`}\n`);
-  if (verbose && error instanceof Error) {
-    process.stderr.write(`${error.stack ?? ''}\n`);
-    if (error.cause instanceof Error) process.stderr.write(`caused by: ${error.cause.stack ?? error.cause.message}\n`);
-  }
+  const { red } = coloursFor(process.stderr);
+  const hint = verbose ? '' : ' (--verbose shows the stack)';
+  printLine(process.stderr, `${red('grpo-native:')} ${known ? line : `unexpected error: ${line}${hint}`}`);
+  if (!verbose || !(error instanceof Error)) return;
+  printLine(process.stderr, error.stack ?? '');
+  if (error.cause instanceof Error) printLine(process.stderr, `caused by: ${error.cause.stack ?? error.cause.message}`);
 }
 
 // A reader that has gone (`| head`), or a full disk behind a redirection, must not end a run: it goes on unheard.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 const typed = hideBin(process.argv);
+// What is fetched or built at first use, in a process of its own too, keeps as quiet as the command.
+if (typed.includes('--quiet')) process.env['GRPO_QUIET'] = '1';
 run(typed).catch((error: unknown) => printError(error, typed.includes('--verbose')));

@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { printLine } from '../lib/terminal/live.js';
 
 /**
  * How long a step may still take after the signal, in ms; then it is dropped. A person who pressed Ctrl-C can press it again,
@@ -33,7 +34,11 @@ export function onInterrupt(announce: (graceSeconds: number) => string): Interru
     const exitCode = 128 + constants.signals[name];
     if (code !== undefined) process.exit(exitCode);
     code = exitCode;
-    process.stderr.write(`\n${announce(GRACE_MS[name] / 1000)}\n`);
+    if (!process.env['GRPO_QUIET']) {
+      // Below the ^C that a terminal shows.
+      if (process.stderr.isTTY) printLine(process.stderr, '');
+      printLine(process.stderr, announce(GRACE_MS[name] / 1000));
+    }
     stop.abort();
     if (GRACE_MS[name] === Infinity) return;
     timer = setTimeout(() => hard.abort(), GRACE_MS[name]);

@@ -6,6 +6,7 @@ import { GrpoError, type ErrorCode, ERROR_CODES } from './errors.js';
 import { addonFiles, type AddonFiles } from './libtorch/addon-files.js';
 import { cpuLibraries, findLibtorch, type TorchFolder } from './libtorch/index.js';
 import { packageFolder } from './package-folder.js';
+import { withoutLive } from './terminal/live.js';
 
 interface Loader {
   load(libraries: string[], core: string): NativeCore & { leave(): boolean };
@@ -29,12 +30,14 @@ export async function loadCore(): Promise<NativeCore> {
   let ready = look();
   if (!ready) {
     const [command, args] = setupCommand();
-    const code = await new Promise<number | null>((resolve, reject) => {
-      // fd 2: stdout belongs to the program.
-      spawn(command, args, { stdio: ['ignore', 2, 2] })
-        .on('error', reject)
-        .on('close', resolve);
-    });
+    const run = () =>
+      new Promise<number | null>((resolve, reject) => {
+        // fd 2: stdout belongs to the program.
+        spawn(command, args, { stdio: ['ignore', 2, 2] })
+          .on('error', reject)
+          .on('close', resolve);
+      });
+    const code = await withoutLive(run);
     ready = lookAgain(code);
   }
   return (core ??= open(ready));

@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os';
-import { SingleBar } from 'cli-progress';
 import type { Argv } from 'yargs';
 import { checkTasks, type FailedTask, type TaskCheck } from '../../lib/data/check-tasks.js';
 import { brokenTasks } from '../../lib/data/broken.js';
 import { loadTasks } from '../../lib/data/load-tasks.js';
 import { Sandbox } from '../../lib/sandbox/index.js';
 import type { SandboxBackend } from '../../lib/sandbox/types.js';
+import { startProgress } from '../../lib/terminal/progress.js';
 import { wholeNumber } from '../whole-number.js';
 
 export const command = 'tasks';
@@ -68,13 +68,13 @@ async function check(args: CheckArguments): Promise<void> {
     python: args.python,
     allowUnsandboxed: args.allowUnsandboxed,
   });
-  const bar = new SingleBar({ format: 'tasks {bar} {value}/{total}', stream: process.stderr, clearOnComplete: true });
-  if (process.stderr.isTTY) bar.start(tasks.length, 0);
+  const bar = startProgress('checking', 'tasks');
+  let checked = 0;
   try {
     const result = await checkTasks(tasks, sandbox, {
       concurrency: args.concurrency ?? availableParallelism(),
       timeoutMs: args.timeoutMs,
-      onChecked: () => bar.increment(),
+      onChecked: () => bar.update(++checked, tasks.length),
     });
     bar.stop();
     if (args.broken) {

@@ -1,5 +1,6 @@
 import type { Argv } from 'yargs';
 import { flagOptions, loadConfigFile, mergeTrainInputs, readFlags, trainSchema } from '../../lib/config/index.js';
+import { takesColours } from '../../lib/terminal/colours.js';
 import type { CheckedRun } from '../../lib/trainer/index.js';
 import { runTraining } from '../training-run.js';
 
@@ -33,8 +34,8 @@ export async function handler(args: Record<string, unknown>): Promise<void> {
   const { checkRun, train } = await import('../../lib/trainer/index.js');
   await runTraining(async (signals) => {
     if (args['check'] !== true) return train(input, signals);
-    const isColoured = process.stdout.isTTY && process.env['NO_COLOR'] === undefined;
-    printChecks(await checkRun(input, { signal: signals.stop }, isColoured ? GREEN : undefined));
+    const marks = takesColours(process.stdout) ? GREEN : undefined;
+    printChecks(await checkRun(input, { signal: signals.stop }, marks));
     return undefined;
   });
 }

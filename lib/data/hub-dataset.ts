@@ -2,6 +2,7 @@ import { mkdir, readFile, readdir, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { datasetInfo, listFiles, type ListFileEntry } from '@huggingface/hub';
 import { GrpoError } from '../errors.js';
+import { printLine } from '../terminal/live.js';
 import { downloadFile } from '../model/download.js';
 import { replaceFile } from '../model/durable-write.js';
 import { hubFetch, readHubSettings, type HubSettings } from '../model/hub-settings.js';
@@ -113,7 +114,7 @@ export async function fetchDataset(source: string, options: DatasetOptions = {})
   const name = parseName(source);
   if (name === undefined) throw new GrpoError('INVALID_ARGUMENT', 'tasks', `${source} names no data set of the hub`);
   const { id, revision, split } = name;
-  const notice = options.notice ?? ((line: string) => void process.stderr.write(`${line}\n`));
+  const notice = options.notice ?? ((line: string) => printLine(process.stderr, line));
   const settings = await readHubSettings(options.hubUrl);
   const storage = join(settings.cacheFolder, `datasets--${id.replace('/', '--')}`);
   const cached = await cachedFiles(storage, name);

@@ -1,4 +1,4 @@
-import type { Environment, Task } from '../environments/types.js';
+import type { Environment, EpisodeTurn, Task } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
 import type { PolicyLike } from '../policy/types.js';
 import { checkInvalidShare, evaluationRecord } from '../run/index.js';
@@ -29,6 +29,7 @@ export interface ModeRequest {
   /** Episodes of an earlier evaluation that stopped. */
   known?: (task: Task, sample: number) => Episode | undefined;
   onFinished?: (episode: Episode, task: Task, sample: number) => void;
+  onTurn?: (turn: EpisodeTurn) => void;
 }
 
 /**
@@ -54,6 +55,7 @@ export async function evaluateMode(request: ModeRequest): Promise<{ record: Eval
     onProgress: request.onProgress,
     known: request.known,
     onFinished: request.onFinished,
+    onTurn: request.onTurn,
   });
   if (signal.aborted) throw new GrpoError('ABORTED', 'evaluate', 'the evaluation was aborted');
   checkInvalidShare(groups.flat(), request.invalidLimit, 'evaluate');

@@ -6,7 +6,15 @@ import { loadPolicy, resolveEnvironment } from '../launch/index.js';
 import type { EnvironmentSource } from '../launch/index.js';
 import type { PolicyLike } from '../policy/types.js';
 import { Limit } from '../rollout/index.js';
-import { gains, packageVersion, reporterFor, tableRows, tableText } from '../run/index.js';
+import {
+  EpisodeFigures,
+  evaluationLine,
+  gains,
+  packageVersion,
+  reporterFor,
+  tableRows,
+  tableText,
+} from '../run/index.js';
 import type { EvaluationMode, EvaluationRecord, Reporter } from '../run/index.js';
 import { EpisodeLog, fingerprint, type EpisodePlace } from './episode-log.js';
 import { evaluateMode } from './evaluate-mode.js';
@@ -59,6 +67,7 @@ async function evaluatePolicy(
   const records: EvaluationRecord[] = [];
   for (const mode of modes) {
     const environment = source.open(mode, 'eval');
+    const figures = new EpisodeFigures();
     const { record } = await evaluateMode({
       policy,
       environment,
@@ -77,11 +86,16 @@ async function evaluatePolicy(
       signal,
       tasksExcluded: source.excluded,
       known: (task, sample) => log?.find({ weights, mode, task: task.id, sample }, task),
-      onFinished: (episode, task, sample) => log?.add({ weights, mode, task: task.id, sample }, episode),
-      onProgress: (done, total) => reporter.progress(`${label} ${mode}`, done, total),
+      onFinished: (episode, task, sample) => {
+        log?.add({ weights, mode, task: task.id, sample }, episode);
+        figures.finished(episode);
+      },
+      onTurn: (turn) => figures.turn(turn),
+      onProgress: (done, total) =>
+        reporter.progress({ label: `${label} ${mode}`, done, total, unit: 'episodes', facts: figures.facts() }),
     });
     records.push(record);
-    reporter.evaluation(record);
+    reporter.evaluation(record, evaluationLine(record));
   }
   return records;
 }
@@ -192,6 +206,7 @@ export async function evaluate(input: EvaluateInput, options: EvaluateOptions = 
     reporter.closing(tableText(baseline, trained));
     return { run: undefined, steps: 0, metrics: undefined, evaluations: [...baseline, ...trained], baseline, trained };
   } finally {
+    reporter.idle();
     await source.close();
     await log?.flush();
   }

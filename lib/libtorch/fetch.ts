@@ -7,7 +7,7 @@ import { download, reasonOf } from './download.js';
 import { findLibtorch } from './find.js';
 import { withLock } from './lock.js';
 import { pipDownload } from './pip.js';
-import { startProgress } from './progress.js';
+import { startProgress } from '../terminal/progress.js';
 import { cpuLibraries, inspectTorchFolder, type TorchFolder } from './torch-folder.js';
 import { readWheelEntry, unpackWheel } from './unpack.js';
 import { LIBTORCH_VERSION, type LibtorchVariant } from './version.js';

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { HubApiError, listFiles, modelInfo, type ListFileEntry } from '@huggingface/hub';
 import { lock } from 'proper-lockfile';
 import { GrpoError } from '../errors.js';
+import { printLine } from '../terminal/live.js';
 import { downloadFile } from './download.js';
 import { replaceFile } from './durable-write.js';
 import { hubFetch, readHubSettings, type HubSettings } from './hub-settings.js';
@@ -113,7 +114,7 @@ async function fetchEntry(
  */
 export async function fetchSnapshot(id: string, options: SnapshotOptions = {}): Promise<string> {
   const { revision = 'main', signal, weights = true } = options;
-  const notice = options.notice ?? ((line: string) => void process.stderr.write(`${line}\n`));
+  const notice = options.notice ?? ((line: string) => printLine(process.stderr, line));
   if (!REVISION.test(revision)) throw new GrpoError('INVALID_ARGUMENT', 'load', `revision "${revision}" is not valid`);
   const settings = await readHubSettings(options.hubUrl);
   const storage = join(settings.cacheFolder, `models--${id.replace('/', '--')}`);

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { GrpoError } from '../errors.js';
 import { packageFolder } from '../package-folder.js';
+import { startProgress } from '../terminal/progress.js';
 import { fetchSnapshot, type SnapshotOptions } from './snapshot.js';
 
 export type SourceOptions = SnapshotOptions;
@@ -51,5 +52,7 @@ export async function resolveModelFolder(folderOrHubId: string, options: SourceO
   if (!HUB_ID.test(folderOrHubId)) {
     throw invalid(`${folderOrHubId} is neither an existing folder nor a hub id of the form organisation/name`);
   }
-  return fetchSnapshot(folderOrHubId, options);
+  if (options.progress) return fetchSnapshot(folderOrHubId, options);
+  const bar = startProgress(`fetching ${folderOrHubId}`, 'MB');
+  return fetchSnapshot(folderOrHubId, { ...options, progress: bar.update }).finally(() => bar.stop());
 }

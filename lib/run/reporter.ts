@@ -1,15 +1,36 @@
 import type { EvaluationRecord, StepMetrics } from './records.js';
+import type { WorkProgress } from '../terminal/progress.js';
+
+/** How a run ended. */
+export interface RunEnd {
+  /** The run's folder. */
+  run: string;
+  /** Steps that are done. */
+  steps: number;
+  /** Folder of the trained weights. */
+  adapter: string;
+  /** The run was stopped before its last step. */
+  interrupted: boolean;
+}
 
 /** Where a run tells what it does. */
 export interface Reporter {
   message: (text: string) => void;
   warning: (text: string) => void;
-  step: (metrics: StepMetrics, steps: number) => void;
-  evaluation: (record: EvaluationRecord) => void;
+  /** The run's folder is there; `step` is the one it goes on after, 0 for a new run. */
+  run: (folder: string, step: number) => void;
+  /** @param text the record as one line for people */
+  step: (record: { step: number }, text: string) => void;
+  /** @param text the record as one line for people */
+  evaluation: (record: { step: number }, text: string) => void;
   /** Text that closes a run, such as a table. */
   closing: (text: string) => void;
-  /** Episodes done so far of the present work: overwritten in place on a terminal, elsewhere a line now and then. */
-  progress: (label: string, done: number, total: number) => void;
+  /** The run is over and saved. */
+  ended: (end: RunEnd) => void;
+  /** How far the present work is: overwritten in place on a terminal, elsewhere a line when nothing else was said for long. */
+  progress: (work: WorkProgress) => void;
+  /** Nothing is under way any more, whether or not it went well. */
+  idle: () => void;
 }
 
 const silent = () => undefined;
@@ -59,52 +80,25 @@ export function evaluationLine(record: EvaluationRecord): string {
 export const quietReporter: Reporter = {
   message: silent,
   warning: silent,
+  run: silent,
   step: silent,
   evaluation: silent,
   closing: silent,
+  ended: silent,
   progress: silent,
+  idle: silent,
 };
 
 /** One JSON object a line. */
 export function jsonReporter(write: (text: string) => void): Reporter {
   const line = (object: object) => write(`${JSON.stringify(object)}\n`);
   return {
+    ...quietReporter,
     message: (text) => line({ type: 'message', text }),
     warning: (text) => line({ type: 'warning', text }),
+    run: (folder, step) => line({ type: 'run', run: folder, step }),
     step: (metrics) => line({ type: 'step', ...metrics }),
     evaluation: (record) => line({ type: 'evaluation', ...record }),
-    closing: silent,
-    progress: silent,
+    ended: (end) => line({ type: 'end', ...end }),
   };
-}
-
-/** Milliseconds between two lines about the same work where nothing can be overwritten. */
-const PROGRESS_MS = 30_000;
-
-/** One calm line for everything that happened; a live count of episodes on a terminal. */
-export function textReporter(output: NodeJS.WriteStream = process.stdout): Reporter {
-  const clear = output.isTTY ? '\r\u001b[2K' : '';
-  const line = (text: string) => void output.write(`${clear}${text}\n`);
-  let told = { label: '', at: 0 };
-  return {
-    message: line,
-    warning: (text) => line(`warning: ${text}`),
-    step: (metrics, steps) => line(stepLine(metrics, steps)),
-    evaluation: (record) => line(evaluationLine(record)),
-    closing: (text) => line(`\n${text}`),
-    progress: (label, done, total) => {
-      const text = `${label}: ${done} of ${total} episodes`;
-      if (output.isTTY) return void output.write(`${clear}${text}`);
-      const now = performance.now();
-      if (label === told.label && done < total && now - told.at < PROGRESS_MS) return;
-      told = { label, at: now };
-      line(text);
-    },
-  };
-}
-
-/** The reporter that a configuration asks for. */
-export function reporterFor(options: { quiet: boolean; json: boolean }): Reporter {
-  if (options.quiet) return quietReporter;
-  return options.json ? jsonReporter((text) => void process.stdout.write(text)) : textReporter();
 }

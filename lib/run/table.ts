@@ -1,3 +1,4 @@
+import Table from 'cli-table3';
 import type { EvaluationMode, EvaluationRecord } from './records.js';
 
 const MODE_NAMES: Record<EvaluationMode, string> = {
@@ -15,6 +16,9 @@ export interface TableRow {
   ci95: [number | null, number | null];
   n: number;
   invalid: number;
+  rewardMean: number | null;
+  /** k -> pass@k, where a k above 1 was asked for. */
+  passAtK: Record<string, number | null>;
 }
 
 /** Rows Baseline (…) and RL (…) of evaluations before and after training, in the fixed order. */
@@ -29,6 +33,8 @@ export function tableRows(baseline: readonly EvaluationRecord[], trained: readon
           ci95: record.ci95,
           n: record.n,
           invalid: record.episodes_invalid,
+          rewardMean: record.reward_mean,
+          passAtK: record.pass_at_k ?? {},
         })),
     );
   return [...rows('Baseline', baseline), ...rows('RL', trained)];
@@ -47,18 +53,71 @@ export function gains(
   return { multiTool: minus(rateOf(baseline, 'no-tools')), toolLearning: minus(rateOf(baseline, 'multi-tool')) };
 }
 
-/** The table as text: one aligned line a row, then the gains in points. */
+interface Column {
+  head: string;
+  cell: (row: TableRow) => string;
+}
+
+/** The columns that have something to say; four to six, so that 80 characters hold them. */
+function columnsOf(rows: readonly TableRow[]): Column[] {
+  const hasVerdicts = rows.some((row) => row.passRate !== null);
+  const ks = [...new Set(rows.flatMap((row) => Object.keys(row.passAtK)))].filter((k) => k !== '1').slice(0, 2);
+  const verdicts: Column[] = [
+    { head: 'pass@1', cell: (row) => `${percent(row.passRate)} %` },
+    { head: '95 % interval', cell: (row) => `[${percent(row.ci95[0])}, ${percent(row.ci95[1])}]` },
+    ...ks.map((k): Column => ({ head: `pass@${k}`, cell: (row) => `${percent(row.passAtK[k])} %` })),
+  ];
+  const rewards: Column[] = [{ head: 'reward', cell: (row) => row.rewardMean?.toFixed(3) ?? 'n/a' }];
+  const invalid: Column[] = [{ head: 'invalid', cell: (row) => String(row.invalid) }];
+  return [
+    ...(hasVerdicts ? verdicts : rewards),
+    { head: 'n', cell: (row) => String(row.n) },
+    ...(rows.some((row) => row.invalid > 0) ? invalid : []),
+  ];
+}
+
+const MOST_COLUMNS = 80;
+const GAP = 2;
+/** `Baseline (multi-tool)` */
+const SHORTEST_LABEL = 21;
+
+// Lines between the parts only: calm, and as readable in a file as on a terminal.
+const LINES = { top: '', 'top-mid': '', 'top-left': '', 'top-right': '', bottom: '', 'bottom-mid': '' };
+const SIDES = { 'bottom-left': '', 'bottom-right': '', left: '', right: '', middle: '  ', mid: '', 'mid-mid': '' };
+const CHARS = { ...LINES, ...SIDES, 'left-mid': '', 'right-mid': '' };
+
+/** The table as text of at most 80 columns: a heading, one line a row, then the gains in points. */
 export function tableText(baseline: readonly EvaluationRecord[], trained: readonly EvaluationRecord[]): string {
   const rows = tableRows(baseline, trained);
-  const width = Math.max(...rows.map((row) => row.label.length), 12);
-  const lines = rows.map((row) => {
-    const interval = `[${percent(row.ci95[0])}, ${percent(row.ci95[1])}]`;
-    const invalid = row.invalid > 0 ? `, ${row.invalid} invalid` : '';
-    return `${row.label.padEnd(width)}  ${percent(row.passRate).padStart(5)} %  ${interval}  n ${row.n}${invalid}`;
+  const columns = columnsOf(rows);
+  const widths = [
+    Math.max(...rows.map((row) => row.label.length), 'tool-learning gain'.length),
+    ...columns.map(({ head, cell }) => Math.max(head.length, ...rows.map((row) => cell(row).length))),
+  ];
+  const excess = widths.reduce((sum, width) => sum + width + GAP, -GAP) - MOST_COLUMNS;
+  // A label that is too long continues below.
+  if (excess > 0) widths[0] = Math.max(SHORTEST_LABEL, (widths[0] as number) - excess);
+  const table = new Table({
+    colWidths: widths,
+    wordWrap: true,
+    head: ['', ...columns.map(({ head }) => head)],
+    colAligns: ['left', ...columns.map(() => 'right' as const)],
+    chars: CHARS,
+    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
   });
+  rows.forEach((row) => table.push([row.label, ...columns.map(({ cell }) => cell(row))]));
   const { multiTool, toolLearning } = gains(baseline, trained);
-  const points = (value: number) => `${value >= 0 ? '+' : ''}${(100 * value).toFixed(1)} points`;
-  if (multiTool !== null) lines.push(`${'multi-tool gain'.padEnd(width)}  ${points(multiTool)}`);
-  if (toolLearning !== null) lines.push(`${'tool-learning gain'.padEnd(width)}  ${points(toolLearning)}`);
-  return lines.join('\n');
+  const gain = (label: string, value: number | null) => {
+    if (value === null) return;
+    const points = `${value >= 0 ? '+' : ''}${(100 * value).toFixed(1)} points`;
+    table.push([label, { content: points, colSpan: 2, hAlign: 'left' }]);
+  };
+  gain('multi-tool gain', multiTool);
+  gain('tool-learning gain', toolLearning);
+  return table
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== '')
+    .join('\n');
 }

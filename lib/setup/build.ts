@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { GrpoError } from '../errors.js';
 import { RECORD_NAME, wantedRecord } from '../libtorch/addon-files.js';
 import type { TorchFolder } from '../libtorch/index.js';
+import { startProgress } from '../terminal/progress.js';
+import { buildSteps } from './build-steps.js';
 import { checkBuildTool, checkCmake, checkCompiler } from './tools.js';
 
 // One compiler needs up to this much for a file with tensor code.
@@ -44,8 +46,17 @@ export async function build(folder: string, torch: TorchFolder, report: (line: s
   const started = Date.now();
   report('building the native core (two to five minutes on two processors)');
   const jobs = Math.max(1, Math.min(availableParallelism(), Math.floor(freemem() / BYTES_A_JOB)));
-  await cmakeJs(folder, ['configure', `--CDGRPO_LIBTORCH=${torch.folder}`], log, 'w');
-  await cmakeJs(folder, ['build', '--parallel', String(jobs)], log, 'a');
+  await cmakeJs(folder, ['configure', `--CDGRPO_LIBTORCH=${torch.folder}`], { path: log, flags: 'w' });
+  const bar = startProgress('building the native core', '');
+  const onOutput = (text: string) => {
+    const steps = buildSteps(text);
+    if (steps) bar.update(steps.done, steps.total);
+  };
+  try {
+    await cmakeJs(folder, ['build', '--parallel', String(jobs)], { path: log, flags: 'a' }, onOutput);
+  } finally {
+    bar.stop();
+  }
   const temporary = `${recordFile}.new`;
   await writeFile(temporary, `${JSON.stringify(record, null, 2)}\n`);
   await rename(temporary, recordFile);
@@ -56,20 +67,27 @@ export async function build(folder: string, torch: TorchFolder, report: (line: s
   report(`the native core is built (${Math.round((Date.now() - started) / 1000)} s)`);
 }
 
-async function cmakeJs(folder: string, args: string[], log: string, flags: 'w' | 'a'): Promise<void> {
+/** @param onOutput pieces of what it prints, in order */
+async function cmakeJs(
+  folder: string,
+  args: string[],
+  log: { path: string; flags: 'w' | 'a' },
+  onOutput?: (text: string) => void,
+): Promise<void> {
   const script = createRequire(import.meta.url).resolve('cmake-js/bin/cmake-js');
   const all = [script, ...args, '--directory', folder, '--out', join(folder, 'build', 'cmake')];
   const code = await new Promise<number | null>((resolve, reject) => {
-    const out = createWriteStream(log, { flags });
+    const out = createWriteStream(log.path, { flags: log.flags });
     const child = spawn(process.execPath, all, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.pipe(out, { end: false });
     child.stderr.pipe(out, { end: false });
+    child.stdout.setEncoding('utf8').on('data', (text: string) => onOutput?.(text));
     child.on('error', reject);
     child.on('close', (status) => out.end(() => resolve(status)));
   });
   if (code === 0) return;
-  const lines = (await readFile(log, 'utf8')).split('\n').filter((line) => line.trim() !== '');
+  const lines = (await readFile(log.path, 'utf8')).split('\n').filter((line) => line.trim() !== '');
   const first = lines.findIndex((line) => /error[: ]|fatal/i.test(line));
   const shown = (first >= 0 ? lines.slice(first, first + 8) : lines.slice(-8)).join('\n  ');
-  throw new GrpoError('BUILD_FAILED', 'setup', `cmake-js ${args[0]} failed; all of it is in ${log}:\n  ${shown}`);
+  throw new GrpoError('BUILD_FAILED', 'setup', `cmake-js ${args[0]} failed; all of it is in ${log.path}:\n  ${shown}`);
 }

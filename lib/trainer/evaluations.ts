@@ -1,6 +1,6 @@
 import { evaluateMode } from '../evaluate/evaluate-mode.js';
 import { Limit } from '../rollout/index.js';
-import { markLogs } from '../run/index.js';
+import { EpisodeFigures, evaluationLine, markLogs } from '../run/index.js';
 import type { EvaluationMode, EvaluationRecord } from '../run/index.js';
 import { saveWeights } from './saving.js';
 import type { RunContext, RunState } from './state.js';
@@ -22,6 +22,7 @@ export async function evaluateNow(
   const finished = new Map<EvaluationMode, number>();
   const total = modes.length * context.evaluation.length * config.evalSamples;
   const failure = new AbortController();
+  const figures = new EpisodeFigures();
   const signal = AbortSignal.any([context.stop, failure.signal]);
   const evaluateOne = async (mode: EvaluationMode): Promise<EvaluationRecord> => {
     const environment = source.open(mode, 'eval');
@@ -41,10 +42,12 @@ export async function evaluateNow(
       seed: config.seed,
       limit,
       signal,
+      onTurn: (turn) => figures.turn(turn),
+      onFinished: (episode) => figures.finished(episode),
       onProgress: (done) => {
         finished.set(mode, done);
         const sum = [...finished.values()].reduce((left, right) => left + right, 0);
-        reporter.progress('evaluation', sum, total);
+        reporter.progress({ label: 'evaluation', done: sum, total, unit: 'episodes', facts: figures.facts() });
       },
     });
     return record;
@@ -61,7 +64,7 @@ export async function evaluateNow(
   if (failure.signal.aborted) throw failure.signal.reason;
   const records = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   await context.evaluations.append(...records);
-  records.forEach((record) => reporter.evaluation(record));
+  records.forEach((record) => reporter.evaluation(record, evaluationLine(record)));
   await keepBest(context, state, records.at(-1));
   state.evaluated = state.step;
   state.logs = await markLogs(context.folder);

@@ -15,6 +15,7 @@ import { loadTrained } from './load-trained.js';
 import { cutToState, freshState, openNewRun, openOldRun, writeRunConfig } from './open-run.js';
 import { resumedConfig } from './resume.js';
 import type { ResumedConfig } from './resume.js';
+import { RunClock } from './run-clock.js';
 import type { RunContext, RunState, TrainablePolicy } from './state.js';
 
 /** Beside the configuration: what a caller may bring. */
@@ -130,7 +131,10 @@ export async function prepareRun(input: TrainInput, options: TrainOptions): Prom
     }
     const old = isNew ? undefined : await openOldRun(resumed as ResumedConfig, freshState(training), reporter);
     if (old) closers.push(old.release);
-    if (!options.policy) reporter.message(`loading ${config.model}`);
+    if (!options.policy) {
+      reporter.message(`loading ${config.model}`);
+      reporter.progress({ label: 'loading' });
+    }
     const policy = options.policy ?? (await loadTrained(config, old?.checkpoint, options, stop));
     if (!options.policy) closers.push(() => policy.close());
     // Before the run's folder exists: a start that fails must not occupy its name.
@@ -143,6 +147,7 @@ export async function prepareRun(input: TrainInput, options: TrainOptions): Prom
     const tasks = { training: training.length, evaluation: evaluation.length, split };
     if (old) await cutToState(old);
     if (isNew || resumed.changed?.length) await writeRunConfig(folder, config, { maxTurns: turns, tasks, modes });
+    reporter.run(folder, state.step);
     return {
       close,
       state,
@@ -162,11 +167,13 @@ export async function prepareRun(input: TrainInput, options: TrainOptions): Prom
         evaluations: new JsonLines(join(folder, 'evaluations.jsonl')),
         trajectories: new TrajectoryLog(folder),
         reporter,
+        clock: new RunClock(),
         signal,
         stop,
       },
     };
   } catch (error) {
+    reporter.idle();
     await close();
     throw error;
   }

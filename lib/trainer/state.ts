@@ -12,6 +12,7 @@ import type {
   StepMetrics,
   TrajectoryLog,
 } from '../run/index.js';
+import type { RunClock } from './run-clock.js';
 
 /** What changes while a run goes on; with the policy's own state, all that a checkpoint has to keep. */
 export interface RunState {
@@ -58,6 +59,7 @@ export interface RunContext {
   evaluations: JsonLines;
   trajectories: TrajectoryLog;
   reporter: Reporter;
+  clock: RunClock;
   /** Abort what is under way; the present step is dropped. */
   signal: AbortSignal;
   /** Abort evaluations at once, and end after the present step. */

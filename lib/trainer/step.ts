@@ -4,7 +4,7 @@ import { GrpoError } from '../errors.js';
 import type { SessionRow, UpdateRow, UpdateStats } from '../policy/types.js';
 import { Limit, runGroups } from '../rollout/index.js';
 import type { Episode } from '../rollout/index.js';
-import { checkInvalidShare, markLogs, stepMetrics, trajectory } from '../run/index.js';
+import { checkInvalidShare, EpisodeFigures, markLogs, stepMetrics, trajectory } from '../run/index.js';
 import type { StepMetrics } from '../run/index.js';
 import type { StepAlarms } from './alarms.js';
 import type { RunContext, RunState } from './state.js';
@@ -23,12 +23,18 @@ export function learningRateAt(context: RunContext, step: number): number {
 
 /** The batches of a step one after the other, all with the same weights; together they make one update. */
 async function sampleGroups(context: RunContext, step: number, drawn: RunState['cursor']): Promise<Episode[][]> {
-  const { config, policy, source, reporter, training } = context;
+  const { config, policy, source, reporter, clock, training } = context;
   const environment = source.open(source.modes.at(-1) ?? 'multi-tool', 'train');
   const { temperature, topP, topK, minP, maxNewTokens, gradientAccumulation: batches } = config;
   const groups: Episode[][] = [];
   for (let batch = 0; batch < batches && !context.signal.aborted; batch++) {
-    const label = batches === 1 ? '' : `, batch ${batch + 1}/${batches}`;
+    const label = `step ${step}/${config.steps}${batches === 1 ? '' : `, batch ${batch + 1}/${batches}`}`;
+    const figures = new EpisodeFigures();
+    let count = { done: 0, total: 0 };
+    const tell = () => {
+      const leftSeconds = clock.secondsLeft(config.steps - step + 1);
+      reporter.progress({ label, ...count, unit: 'episodes', facts: figures.facts(), leftSeconds });
+    };
     const sampled = await runGroups({
       policy,
       environment,
@@ -40,7 +46,15 @@ async function sampleGroups(context: RunContext, step: number, drawn: RunState['
       seedParts: [config.seed, 'training', step, ...(batch === 0 ? [] : [`batch ${batch}`])],
       limit: new Limit(context.concurrency),
       signal: context.signal,
-      onProgress: (done, total) => reporter.progress(`step ${step}/${config.steps}${label}`, done, total),
+      onTurn: (turn) => {
+        figures.turn(turn);
+        tell();
+      },
+      onFinished: (episode) => figures.finished(episode),
+      onProgress: (done, total) => {
+        count = { done, total };
+        tell();
+      },
     });
     groups.push(...sampled);
   }
@@ -107,6 +121,14 @@ export async function runStep(
   }
 
   const learningRate = learningRateAt(context, step);
+  if (selection.rows.length > 0) {
+    const tokens = selection.rows.reduce((sum, { ids }) => sum + ids.length, 0);
+    context.reporter.progress({
+      label: `step ${step}/${config.steps}: update`,
+      facts: [`${selection.rows.length} rows`, `${tokens} tokens`],
+      leftSeconds: context.clock.secondsLeft(config.steps - step + 1),
+    });
+  }
   const stats = await update(context, selection.rows, learningRate).catch((error: unknown) => {
     if (signal.aborted && error instanceof GrpoError && error.code === 'ABORTED') return 'aborted' as const;
     throw error;

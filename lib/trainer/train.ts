@@ -2,7 +2,7 @@ import { join, relative } from 'node:path';
 import { effectiveConfig } from '../config/index.js';
 import type { TrainInput } from '../config/index.js';
 import { GrpoError } from '../errors.js';
-import { configRecord, readRun, tableText } from '../run/index.js';
+import { configRecord, readRun, stepLine, tableText } from '../run/index.js';
 import type { EvaluationRecord } from '../run/index.js';
 import { evaluateNow } from './evaluations.js';
 import { prepareRun } from './prepare.js';
@@ -48,6 +48,8 @@ async function loop(context: RunContext, state: RunState, saving: Saving<RunStat
       if (stop.aborted) return true;
       await evaluateNow(context, state, state.step === 0 ? modes : modes.slice(-1));
       await saving.afterEvaluation(state);
+      if (state.step === 0) context.clock.restart();
+      else context.clock.step();
       ending ??= state.step > 0 ? earlyEnd(context, state, started) : undefined;
     }
     if (state.step >= config.steps) return false;
@@ -58,9 +60,10 @@ async function loop(context: RunContext, state: RunState, saving: Saving<RunStat
     if (stop.aborted) return true;
     const metrics = await runStep(context, state, alarms);
     if (metrics === undefined) return true;
-    reporter.step(metrics, config.steps);
+    reporter.step(metrics, stepLine(metrics, config.steps));
     alarms.texts(metrics).forEach((text) => reporter.warning(text));
     await saving.afterStep(state);
+    if (!isEvaluationDue(context, state, false)) context.clock.step();
     ending = earlyEnd(context, state, started);
   }
 }
@@ -115,8 +118,11 @@ export async function train(input: TrainInput, options: TrainOptions = {}): Prom
     await saving.finish(state);
     const { metrics, evaluations } = await readRun(context.folder);
     context.reporter.closing(closingText(context, state, evaluations));
-    return { run: context.folder, steps: state.step, metrics: metrics.at(-1), evaluations, interrupted };
+    const { folder: run } = context;
+    context.reporter.ended({ run, steps: state.step, adapter: join(run, 'adapter'), interrupted });
+    return { run, steps: state.step, metrics: metrics.at(-1), evaluations, interrupted };
   } finally {
+    context.reporter.idle();
     await close();
   }
 }

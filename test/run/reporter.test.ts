@@ -2,30 +2,22 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { evaluationLine, textReporter } from '../../lib/run/index.js';
 import type { EvaluationRecord } from '../../lib/run/index.js';
+import { screen } from '../terminal/screen.js';
 
-function written(isTTY: boolean): { reporter: ReturnType<typeof textReporter>; lines: string[] } {
-  const lines: string[] = [];
-  const output = { isTTY, write: (text: string) => lines.push(text) > 0 };
-  return { reporter: textReporter(output as unknown as NodeJS.WriteStream), lines };
-}
-
-test('without a terminal, work shows where it begins and ends, and not every episode', () => {
-  const { reporter, lines } = written(false);
-  for (let done = 0; done <= 32; done++) reporter.progress('step 1/3', done, 32);
-  reporter.progress('step 2/3', 0, 32);
-  assert.equal(lines, [
-    'step 1/3: 0 of 32 episodes\n',
-    'step 1/3: 32 of 32 episodes\n',
-    'step 2/3: 0 of 32 episodes\n',
-  ]);
-});
-
-test('on a terminal the count is overwritten in place', () => {
-  const { reporter, lines } = written(true);
-  reporter.progress('step 1/3', 1, 32);
-  reporter.progress('step 1/3', 2, 32);
-  assert.is(lines.length, 2);
-  assert.ok(lines.every((line) => line.startsWith('\r\u001b[2K') && !line.endsWith('\n')));
+test('a run on a terminal: warnings and messages stay above the live line, a finished step takes it away', () => {
+  const terminal = screen();
+  const reporter = textReporter(terminal.stream);
+  reporter.run('runs/x', 0);
+  reporter.progress({ label: 'step 1/3', done: 1, total: 8, unit: 'episodes' });
+  reporter.warning('a warning');
+  reporter.message('a message');
+  const shown = ['run folder runs/x', 'warning: a warning', 'a message'];
+  assert.equal(terminal.rows(), [...shown, 'step 1/3 ███░░░░░░░░░░░░░░░░░░░░░ 1/8 episodes']);
+  reporter.step({ step: 1 }, 'step 1/3  reward 0.500');
+  assert.equal(terminal.rows(), [...shown, 'step 1/3  reward 0.500', '']);
+  reporter.progress({ label: 'step 2/3', done: 0, total: 8 });
+  reporter.idle();
+  assert.equal(terminal.rows(), [...shown, 'step 1/3  reward 0.500', '']);
 });
 
 test('an evaluation shows its pass rate, or its mean reward where nothing can pass', () => {

@@ -30,12 +30,43 @@ test('gains compare the trained multi-tool rate with both baselines', () => {
   assert.equal(gains(baseline, []), { multiTool: null, toolLearning: null });
 });
 
-test('the text holds rates, intervals and gains, and labels test feedback', () => {
-  const text = tableText(baseline, trained);
-  assert.match(text, /Baseline \(no tools\) +20\.0 % {2}\[10\.0, 90\.0\] {2}n 50/);
-  assert.match(text, /multi-tool gain +\+30\.0 points/);
-  assert.match(text, /tool-learning gain +\+20\.0 points/);
+test('the text holds a heading, rates, intervals and gains, and labels test feedback', () => {
+  assert.is(
+    tableText(baseline, trained),
+    [
+      '                       pass@1  95 % interval   n',
+      'Baseline (no tools)    20.0 %   [10.0, 90.0]  50',
+      'Baseline (code only)   25.0 %   [10.0, 90.0]  50',
+      'Baseline (multi-tool)  30.0 %   [10.0, 90.0]  50',
+      'RL (no tools)          22.0 %   [10.0, 90.0]  50',
+      'RL (multi-tool)        50.0 %   [10.0, 90.0]  50',
+      'multi-tool gain        +30.0 points',
+      'tool-learning gain     +20.0 points',
+    ].join('\n'),
+  );
   assert.match(tableText([record('multi-tool', 0.3, true)], []), /Baseline \(multi-tool\) with test feedback/);
+});
+
+test('pass@k and invalid episodes have columns where there are any, and 80 columns hold all', () => {
+  const full = [
+    {
+      ...record('multi-tool', 1, true),
+      ci95: [1, 1] as [number, number],
+      pass_at_k: { 1: 1, 5: 1, 10: 1 },
+      episodes_invalid: 12,
+      n: 1000,
+    },
+  ];
+  const [head, row, below, ...rest] = tableText(full, full).split('\n');
+  assert.match(head!, /^ +pass@1 +95 % interval +pass@5 +pass@10 +n +invalid$/);
+  assert.match(row!, /^Baseline \(multi-tool\) +100\.0 % +\[100\.0, 100\.0\] +100\.0 % +100\.0 % +1000 +12$/);
+  assert.match(below!, /^(with )?test feedback$/);
+  for (const line of [head!, row!, below!, ...rest]) assert.ok(line.length <= 80, line);
+});
+
+test('where nothing can pass the mean reward is shown', () => {
+  const text = tableText([{ ...record('multi-tool', null), reward_mean: 0.25 }], []);
+  assert.match(text, /reward +n\nBaseline \(multi-tool\) +0\.250 +50$/);
 });
 
 test.run();

@@ -13,6 +13,7 @@ import type { OpenedRun } from '../open-run.js';
 import { loadTrained } from '../load-trained.js';
 import type { TrainOptions } from '../prepare.js';
 import { resumedConfig } from '../resume.js';
+import { RunClock } from '../run-clock.js';
 import type { ResumedConfig } from '../resume.js';
 import { Saving } from '../saving.js';
 import { learnStep, totalRows, validate } from './learn.js';
@@ -87,6 +88,7 @@ function checkLengths({ training, validation }: SplitRows, maxContext: number): 
 async function loop(context: SftContext, state: SftState, saving: Saving<SftState>): Promise<boolean> {
   const { config, reporter, stop, steps } = context;
   const started = performance.now();
+  const clock = new RunClock();
   let isShortOfMemory = false;
   for (;;) {
     const hours = (performance.now() - started) / 3_600_000;
@@ -95,9 +97,11 @@ async function loop(context: SftContext, state: SftState, saving: Saving<SftStat
     const isDue = state.step === 0 || state.step >= steps || isLate || scheduled;
     if (isDue && state.evaluated !== state.step && context.validation.length > 0) {
       if (stop.aborted) return true;
-      const { loss, perplexity } = await validate(context, state);
-      reporter.message(
-        `validation  step ${state.step}  loss ${loss.toFixed(4)}  perplexity ${perplexity.toPrecision(4)}`,
+      reporter.progress({ label: 'validation', facts: [`${context.validation.length} rows`] });
+      const record = await validate(context, state);
+      reporter.evaluation(
+        record,
+        `validation  step ${state.step}  loss ${record.loss.toFixed(4)}  perplexity ${record.perplexity.toPrecision(4)}`,
       );
       await saving.afterEvaluation(state);
     }
@@ -111,9 +115,13 @@ async function loop(context: SftContext, state: SftState, saving: Saving<SftStat
       return false;
     }
     if (stop.aborted) return true;
+    const leftSeconds = clock.secondsLeft(steps - state.step);
+    reporter.progress({ label: 'sft', done: state.step, total: steps, unit: 'steps', leftSeconds });
     const line = await learnStep(context, state);
     const told = line.skipped === null ? `loss ${line.loss?.toFixed(4)}` : `no update: ${line.skipped}`;
-    reporter.message(
+    clock.step();
+    reporter.step(
+      line,
       `step ${line.step}/${steps}  epoch ${line.epoch.toFixed(2)}  ${told}  ${line.seconds.toFixed(1)} s`,
     );
     if (line.memory_note !== null && !isShortOfMemory) reporter.warning(`step ${line.step}: ${line.memory_note}`);
@@ -144,6 +152,7 @@ async function learn(context: SftContext, state: SftState, saving: Saving<SftSta
   reporter.closing(
     `run folder ${relative(process.cwd(), folder) || '.'}, trained weights in ${join(folder, 'adapter')}`,
   );
+  reporter.ended({ run: folder, steps: state.step, adapter: join(folder, 'adapter'), interrupted });
   return {
     run: folder,
     steps: state.step,
@@ -192,6 +201,7 @@ export async function sft(input: SftInput, options: TrainOptions = {}): Promise<
     if (!isNew) await cutToState(opened);
     if (isNew || resumed.changed?.length) await writeConfigFile(folder, { kind: 'sft', ...stored });
     const held = data.validation.length === 0 ? 'no validation' : `${data.validation.length} to validate`;
+    reporter.run(folder, state.step);
     reporter.message(`${data.training.length} rows to learn, ${held}: ${steps} updates`);
     const context: SftContext = {
       ...data,
@@ -208,6 +218,7 @@ export async function sft(input: SftInput, options: TrainOptions = {}): Promise<
     const kept = { folder, policy, config, stored: stored['config'] as Record<string, unknown> };
     return await learn(context, state, new Saving(kept, checkpoint === undefined ? undefined : state.step));
   } finally {
+    reporter.idle();
     if (!options.policy) await policy?.close();
     await run?.release();
   }
