@@ -1,7 +1,7 @@
 import { bootstrapInterval, passAtK } from '../algorithms/index.js';
 import type { Episode } from '../rollout/index.js';
 import type { EvaluationMode, EvaluationRecord } from './records.js';
-import { called, invalidReasons, meanOrNull, passed, passRate, rate } from './statistics.js';
+import { called, invalidReasons, meanOrNull, passed, passRate, rate, searchRatesByNeed } from './statistics.js';
 
 export interface EvaluationFacts {
   step: number;
@@ -29,17 +29,6 @@ function taskCounts(groups: EvaluationFacts['groups']): { n: number; c: number }
   const valid = groups.map((group) => group.filter(isValid)).filter((group) => group.length > 0);
   if (passRate(valid.flat()) === null) return [];
   return valid.map((group) => ({ n: group.length, c: group.map(passed).filter(Boolean).length }));
-}
-
-function neededRates(valid: readonly Episode[]): Partial<EvaluationRecord> {
-  const told = valid.filter((episode) => typeof episode.state.task['needsSearch'] === 'boolean');
-  if (told.length === 0) return {};
-  const of = (needs: boolean) =>
-    rate(
-      told.filter((episode) => episode.state.task['needsSearch'] === needs),
-      called('search'),
-    );
-  return { search_rate_needed: of(true), search_rate_unneeded: of(false) };
 }
 
 /** pass@k for each k: over the tasks that have k valid samples. */
@@ -70,7 +59,7 @@ export function evaluationRecord(facts: EvaluationFacts): EvaluationRecord {
     pass_rate: passRate(valid),
     ci95: [finite(low), finite(high)],
     search_rate: toolRate('search'),
-    ...neededRates(valid),
+    ...searchRatesByNeed(valid),
     ...(facts.k.some((k) => k > 1) ? { pass_at_k: passAtKs(counts, facts.k) } : {}),
     reward_mean: meanOrNull(valid.map((episode) => episode.reward?.value).filter((value) => value !== undefined)),
     execute_rate: toolRate('execute'),

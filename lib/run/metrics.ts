@@ -2,7 +2,7 @@ import { sampleDeviation } from '../algorithms/index.js';
 import type { UpdateStats } from '../policy/types.js';
 import type { Episode } from '../rollout/index.js';
 import type { StepMetrics } from './records.js';
-import { called, invalidReasons, meanOrNull, partMeans, passRate, rate } from './statistics.js';
+import { called, invalidReasons, meanOrNull, partMeans, passRate, rate, searchRatesByNeed } from './statistics.js';
 
 export interface StepFacts {
   step: number;
@@ -47,6 +47,7 @@ export function stepMetrics(facts: StepFacts): StepMetrics {
     truncated_rate: rate(valid, (episode) => episode.counters.truncatedTurns > 0),
     truncated_mass: sampled > 0 ? cut / sampled : null,
     tool_search_rate: toolRate('search'),
+    ...searchRatesByNeed(valid),
     tool_execute_rate: toolRate('execute'),
     tool_submit_rate: toolRate('submit'),
     ...Object.fromEntries(others.map((name) => [`tool_${name}_rate`, rate(valid, called(name))])),

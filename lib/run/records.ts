@@ -19,6 +19,9 @@ export interface StepMetrics {
   /** Mean probability mass that topP, topK and minP cut away. */
   truncated_mass: number | null;
   tool_search_rate: number | null;
+  /** Of the episodes whose task needs a search, and of those whose task does not, where tasks say it (`needsSearch`). */
+  search_rate_needed?: number | null;
+  search_rate_unneeded?: number | null;
   tool_execute_rate: number | null;
   tool_submit_rate: number | null;
   turns_mean: number | null;

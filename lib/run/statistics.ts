@@ -46,3 +46,18 @@ export function partMeans(episodes: readonly Episode[]): Record<string, number> 
     names.map((name) => [name, mean(episodes.map((episode) => episode.reward?.parts[name] ?? 0))]),
   );
 }
+
+/** Search rates apart for tasks that say whether they need one (`needsSearch`); nothing where no task says it. */
+export function searchRatesByNeed(episodes: readonly Episode[]): {
+  search_rate_needed?: number | null;
+  search_rate_unneeded?: number | null;
+} {
+  const told = episodes.filter((episode) => typeof episode.state.task['needsSearch'] === 'boolean');
+  if (told.length === 0) return {};
+  const of = (needs: boolean) =>
+    rate(
+      told.filter((episode) => episode.state.task['needsSearch'] === needs),
+      called('search'),
+    );
+  return { search_rate_needed: of(true), search_rate_unneeded: of(false) };
+}
