@@ -20,6 +20,8 @@ interface CheckArguments {
   timeoutMs: number | undefined;
   sandbox: 'auto' | SandboxBackend;
   python: string;
+  sandboxImage?: string;
+  sandboxEngine?: 'docker' | 'podman';
   allowUnsandboxed: boolean;
 }
 
@@ -50,6 +52,8 @@ export function builder(yargs: Argv): Argv {
           )
           .option('timeout-ms', wholeNumber('timeout-ms', 1, "limit of one task's tests, in ms"))
           .option('sandbox', { choices: backends, default: backends[0], describe: 'where the programs run' })
+          .option('sandbox-image', { type: 'string', describe: 'image of the container sandbox' })
+          .option('sandbox-engine', { choices: ['docker', 'podman'], describe: 'what runs the containers' })
           .option('python', { type: 'string', default: 'python3', describe: 'interpreter' })
           .option('allow-unsandboxed', { type: 'boolean', default: false, describe: 'allow --sandbox process' }),
       async (args) => check(args as unknown as CheckArguments),
@@ -66,6 +70,8 @@ async function check(args: CheckArguments): Promise<void> {
   const sandbox = await Sandbox.open({
     backend: args.sandbox,
     python: args.python,
+    image: args.sandboxImage,
+    engine: args.sandboxEngine,
     allowUnsandboxed: args.allowUnsandboxed,
   });
   const bar = startProgress('checking', 'tasks');

@@ -84,6 +84,11 @@ const RULES: Rule[] = [
       at(g, 'allowUnsandboxed') === false || ['auto', 'process', undefined].includes(at(g, 'sandbox') as string),
     needs: 'sandbox auto or process',
   },
+  {
+    keys: ['sandboxImage', 'sandboxEngine'],
+    applies: (g) => ['auto', 'container', undefined].includes(at(g, 'sandbox') as string),
+    needs: 'sandbox container, or auto',
+  },
 ];
 
 const NEEDED: { when: (given: Given) => boolean; key: string; message: string }[] = [

@@ -183,6 +183,14 @@ export const modelFields = {
   sandbox: withDefault(z.enum(['auto', 'bubblewrap', 'container', 'pyodide', 'process']), 'auto', {
     description: 'Where Python programs run.',
   }),
+  sandboxImage: optional(z.string().min(1), {
+    description: 'Image of the container sandbox; it must be on the machine already.',
+    shownDefault: 'python:3.12-slim',
+  }),
+  sandboxEngine: optional(z.enum(['docker', 'podman']), {
+    description: 'What runs the containers.',
+    shownDefault: 'the first of docker and podman that works',
+  }),
   allowUnsandboxed: withDefault(z.boolean(), false, {
     description: 'Lets model-written programs run as plain processes of this user where no sandbox is found.',
   }),

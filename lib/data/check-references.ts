@@ -25,6 +25,8 @@ export interface ReferenceCheck {
 export interface ReferenceOptions {
   /** Interpreter of the sandbox: another one is checked again. */
   python: string;
+  /** Image of a container sandbox: another one is checked again. */
+  image?: string;
   /** Where passes are kept. @default references.jsonl in the cache folder */
   cacheFile?: string;
   concurrency?: number;
@@ -37,10 +39,11 @@ export function testTimeLimit(task: CodeTask, referenceMs: number): number {
   return task.timeoutMs ?? Math.max(LEAST_TIMEOUT_MS, Math.ceil(TIMES_THE_REFERENCE * referenceMs));
 }
 
-function keyOf(task: CodeTask, sandbox: SandboxLike, python: string): string {
+function keyOf(task: CodeTask, sandbox: SandboxLike, { python, image }: ReferenceOptions): string {
   const { solution, test, style, codePrompt, entryPoint, timeoutMs, memoryMb } = task;
   const files = Object.entries(task.files ?? {}).map(([name, data]) => [name, Buffer.from(data).toString('base64')]);
   const parts = [solution, test, style, codePrompt, entryPoint, timeoutMs, memoryMb, files, sandbox.backend, python];
+  if (sandbox.backend === 'container' && image !== undefined) parts.push(image);
   return createHash('sha256')
     .update(JSON.stringify(parts.map((part) => part ?? null)))
     .digest('hex');
@@ -69,7 +72,7 @@ export async function checkReferences(
 ): Promise<ReferenceCheck> {
   const file = options.cacheFile ?? path.join(cacheFolder(), 'references.jsonl');
   const passes = await readPasses(file);
-  const keys = new Map(tasks.map((task) => [task.id, keyOf(task, sandbox, options.python)]));
+  const keys = new Map(tasks.map((task) => [task.id, keyOf(task, sandbox, options)]));
   const open = tasks.filter((task) => task.solution !== undefined && !passes.has(keys.get(task.id)!));
   const known = tasks.filter((task) => passes.has(keys.get(task.id)!)).length;
   await mkdir(path.dirname(file), { recursive: true });

@@ -19,10 +19,10 @@ export const anyNumber = (submissions: number) => (submissions === 0 ? Infinity 
 async function withoutBroken(
   tasks: CodeTask[],
   sandbox: Sandbox,
-  { checkReferences: isWanted, python, signal, notice }: EnvironmentRequest,
+  { checkReferences: isWanted, python, sandboxImage: image, signal, notice }: EnvironmentRequest,
 ): Promise<{ tasks: CodeTask[]; excluded?: number }> {
   if (isWanted !== true || tasks.every(({ solution }) => solution === undefined)) return { tasks };
-  const { kept, excluded } = await checkReferences(tasks, sandbox, { python, signal });
+  const { kept, excluded } = await checkReferences(tasks, sandbox, { python, image, signal });
   if (excluded.length > 0) {
     const ids = excluded.slice(0, 5).map(({ id, status }) => `${id} (${status})`);
     const more = excluded.length > ids.length ? ', …' : '';
@@ -51,9 +51,9 @@ export async function codeAgentSource(request: EnvironmentRequest): Promise<Envi
   const load = (source: string) => loadTasks(source, { difficulty, passPercentage, signal, notice });
   const filter = { difficulty, passPercentage, ...choose };
   const loaded: CodeTask[] = await loadTasks(request.tasks, { ...filter, signal, notice });
-  const { sandbox: backend, python, allowUnsandboxed } = request;
+  const { sandbox: backend, sandboxImage: image, sandboxEngine: engine, python, allowUnsandboxed } = request;
   const documentation = await openDocumentation(python);
-  const sandbox = await Sandbox.open({ backend, python, allowUnsandboxed });
+  const sandbox = await Sandbox.open({ backend, python, image, engine, allowUnsandboxed });
   const { tasks, excluded } = await withoutBroken(loaded, sandbox, request).catch(async (error: unknown) => {
     await sandbox.close();
     throw error;

@@ -39,6 +39,8 @@ export interface EnvironmentRequest {
   /** One line for the user, e.g. how many tasks were left out. */
   notice?: (line: string) => void;
   sandbox: 'auto' | 'bubblewrap' | 'container' | 'pyodide' | 'process';
+  sandboxImage?: string;
+  sandboxEngine?: 'docker' | 'podman';
   allowUnsandboxed: boolean;
   python: string;
 }

@@ -44,15 +44,44 @@ async function bubblewrapCandidates(program: BubblewrapProgram, python: string):
   ];
 }
 
-function containerCandidates(options: SandboxOptions): Candidate[] {
+async function containerCandidates(options: SandboxOptions): Promise<Candidate[]> {
   const image = options.image ?? DEFAULT_IMAGE;
   const python = options.python ?? 'python3';
-  return findEngines().map((engine) => ({
+  const engines = await findEngines(options.engine);
+  return engines.map((engine) => ({
     backend: 'container',
-    name: `${engine} with the image ${image}`,
+    name: `${engine.path} with the image ${image}`,
     pool: new Pool((_, job) => containerLaunch(engine, image, python, job.limits.memoryMb, PROCESSES), false),
-    processes: PROCESSES,
+    // The engine counts them: the kernel's limit for a user would count those of all containers together.
+    processes: 0,
   }));
+}
+
+/** @throws INVALID_ARGUMENT where image or engine are given and no container can come of it */
+function checkContainerOptions(options: SandboxOptions): void {
+  const { backend = 'auto', image, engine } = options;
+  if (engine !== undefined && engine !== 'docker' && engine !== 'podman') {
+    throw new GrpoError(
+      'INVALID_ARGUMENT',
+      'Sandbox.open',
+      `engine must be 'docker' or 'podman', found ${JSON.stringify(engine)}`,
+    );
+  }
+  if (image !== undefined && (typeof image !== 'string' || !/^[\w][\w./:@-]*$/.test(image))) {
+    throw new GrpoError(
+      'INVALID_ARGUMENT',
+      'Sandbox.open',
+      `image must be the name of a container image, such as ${DEFAULT_IMAGE}, found ${JSON.stringify(image)}`,
+    );
+  }
+  const given = image !== undefined ? 'image' : engine !== undefined ? 'engine' : undefined;
+  if (given !== undefined && backend !== 'container' && backend !== 'auto') {
+    throw new GrpoError(
+      'INVALID_ARGUMENT',
+      'Sandbox.open',
+      `${given} does not apply here: it needs backend 'container'`,
+    );
+  }
 }
 
 async function automatic(options: SandboxOptions): Promise<Candidates> {
@@ -65,7 +94,7 @@ async function automatic(options: SandboxOptions): Promise<Candidates> {
   });
   // An interpreter that is not there is the caller's slip, and no reason to look for containers.
   if (program !== undefined) candidates.push(...(await bubblewrapCandidates(program, options.python ?? 'python3')));
-  candidates.push(...containerCandidates(options));
+  candidates.push(...(await containerCandidates(options)));
   return { candidates, reasons };
 }
 
@@ -75,6 +104,7 @@ async function automatic(options: SandboxOptions): Promise<Candidates> {
  * @throws SANDBOX_UNAVAILABLE, INVALID_ARGUMENT
  */
 export async function candidatesFor(options: SandboxOptions): Promise<Candidates> {
+  checkContainerOptions(options);
   const backend = options.backend ?? 'auto';
   const python = options.python ?? 'python3';
   switch (backend) {
@@ -83,9 +113,12 @@ export async function candidatesFor(options: SandboxOptions): Promise<Candidates
     case 'bubblewrap':
       return { candidates: await bubblewrapCandidates(await findBubblewrap(), python), reasons: [] };
     case 'container': {
-      const candidates = containerCandidates(options);
+      const candidates = await containerCandidates(options);
       if (candidates.length === 0) {
-        throw unavailable(`neither docker nor podman was found; install one, or bubblewrap: ${INSTALL}`);
+        const missing = options.engine
+          ? `${options.engine} was not found; install it`
+          : 'neither docker nor podman was found; install one';
+        throw unavailable(`${missing}, or bubblewrap: ${INSTALL}`);
       }
       return { candidates, reasons: [] };
     }

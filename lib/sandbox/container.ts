@@ -10,6 +10,7 @@ import type { Launch } from './worker.js';
 const execFileAsync = promisify(execFile);
 const DISK_BYTES = 128 * 2 ** 20;
 const REMOVE_MS = 20_000;
+const VERSION_MS = 10_000;
 /** What the supervisor itself may use beside the program, in MB. */
 const OVERHEAD_MB = 256;
 /** Nobody's user and group. */
@@ -18,21 +19,46 @@ const USER = '65534:65534';
 /** The image that is used where none is named; it must be on the machine already. */
 export const DEFAULT_IMAGE = 'python:3.12-slim';
 
-/** Full paths of the container engines on the PATH, in the order to try them. */
-export function findEngines(): string[] {
+export type EngineName = 'docker' | 'podman';
+
+/** A container engine of this machine. */
+export interface Engine {
+  /** Full path of its client. */
+  path: string;
+  /** What it says it is: a `docker` may be Podman by another name. */
+  kind: EngineName;
+}
+
+/**
+ * The container engines on the PATH, in the order to try them.
+ *
+ * @param wanted only this one
+ */
+export async function findEngines(wanted?: EngineName): Promise<Engine[]> {
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
-  return ['docker', 'podman'].flatMap(
+  const names = wanted === undefined ? (['docker', 'podman'] as const) : [wanted];
+  const paths = names.flatMap(
     (name) => folders.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? [],
+  );
+  return Promise.all(
+    paths.map(async (path) => {
+      // One that does not start is tried all the same: the failure of its first program says why.
+      const said = await execFileAsync(path, ['--version'], { timeout: VERSION_MS }).catch(() => ({ stdout: '' }));
+      return { path, kind: /podman/i.test(said.stdout) ? 'podman' : 'docker' } as const;
+    }),
   );
 }
 
 /** The options of `run` that close a container off from the machine; all but the name, the image and the command. */
-export function containerLimits(memoryMb: number, processes: number): string[] {
+export function containerLimits(kind: EngineName, memoryMb: number, processes: number): string[] {
   const memory = `${memoryMb + OVERHEAD_MB}m`;
   const folder = `rw,nosuid,nodev,mode=1777,size=${DISK_BYTES}`;
+  // Podman fills a temporary folder from the image, with the image's rights, and makes more of them, without a size.
+  const own = kind === 'podman' ? ['--read-only-tmpfs=false'] : [];
+  const empty = kind === 'podman' ? ',notmpcopyup' : '';
   return [
-    ...['--rm', '--interactive', '--pull', 'never', '--log-driver', 'none', '--network', 'none', '--read-only'],
-    ...['--tmpfs', `/tmp:${folder}`, '--tmpfs', `/dev/shm:${folder}`],
+    ...['--rm', '--interactive', '--pull', 'never', '--log-driver', 'none', '--network', 'none', '--read-only', ...own],
+    ...['--tmpfs', `/tmp:${folder}${empty}`, '--tmpfs', `/dev/shm:${folder}${empty}`],
     ...['--memory', memory, '--memory-swap', memory, '--pids-limit', String(processes + 8)],
     ...['--user', USER, '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
     ...['--hostname', 'sandbox', '--workdir', '/tmp', '--entrypoint', ''],
@@ -44,11 +70,9 @@ let started = 0;
 /**
  * How one program is started in a container of its own: the supervisor is the first process there, and the container
  * ends with it.
- *
- * @param engine path of docker or podman
  */
 export function containerLaunch(
-  engine: string,
+  engine: Engine,
   image: string,
   python: string,
   memoryMb: number,
@@ -72,9 +96,9 @@ export function containerLaunch(
     key === 'PATH' ? [] : ['--env', `${key}=${value}`],
   );
   return {
-    command: engine,
+    command: engine.path,
     args: [
-      ...['run', '--name', name, ...containerLimits(memoryMb, processes), ...environment, image],
+      ...['run', '--name', name, ...containerLimits(engine.kind, memoryMb, processes), ...environment, image],
       ...[python, '-s', '-c', SUPERVISOR_SOURCE, JSON.stringify(config)],
     ],
     // The engine's own client: it finds its settings and its daemon by the caller's environment; the program sees none of it.
@@ -86,7 +110,7 @@ export function containerLaunch(
     folder: '/tmp/program',
     endsItself: true,
     memoryExitCode: 137,
-    cleanUp: () => removeContainer(engine, name),
+    cleanUp: () => removeContainer(engine.path, name),
   };
 }
 

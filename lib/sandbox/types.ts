@@ -5,8 +5,10 @@ export interface SandboxOptions {
   backend?: 'auto' | SandboxBackend;
   /** The interpreter. @default 'python3' */
   python?: string;
-  /** Of backend 'container'; it must be on the machine already. @default 'python:3.12-slim' */
+  /** Of a container, by name or by 'auto'; it must be on the machine already. @default 'python:3.12-slim' */
   image?: string;
+  /** What runs a container. @default the first of docker and podman that works */
+  engine?: 'docker' | 'podman';
   /** Allows backend 'process'. @default false */
   allowUnsandboxed?: boolean;
 }

@@ -82,6 +82,11 @@ test('keys that would do nothing are errors that say what they need', () => {
   fails({ advantage: { scale: 'none', epsilon: 1 } }, /advantage\.epsilon does not apply here/);
   fails({ adapter: 'folder', lora: { rank: 8 } }, /lora\.rank does not apply here: .*adapter/);
   fails({ sandbox: 'bubblewrap', allowUnsandboxed: true }, /allowUnsandboxed does not apply here/);
+  fails(
+    { sandbox: 'pyodide', sandboxImage: 'x' },
+    /sandboxImage does not apply here: it needs sandbox container, or auto/,
+  );
+  fails({ sandbox: 'bubblewrap', sandboxEngine: 'podman' }, /sandboxEngine does not apply here/);
 });
 
 test('the same keys are accepted where they apply', () => {

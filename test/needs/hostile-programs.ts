@@ -18,8 +18,15 @@ const paths = ['/root', '/home', '/var/log', '/run', '/sys/fs', '/proc/1/fd', '/
 const files = ['/etc/shadow', '/etc/hostname', '/proc/1/environ', '/proc/1/mem', '/proc/kcore', '/dev/tty'];
 const targets = ['/x', '/dev/x', '/usr/x', '/etc/x', '/proc/x', '/var/x', '/bin/x', '/python/x'];
 
-/** @param port a port on which the host listens at 127.0.0.1 */
-export function hostilePrograms(port: number): Hostile[] {
+/**
+ * @param port a port on which the host listens at 127.0.0.1
+ * @param own paths of the host's that a sandbox has of its own, with nothing of the host's in them
+ */
+export function hostilePrograms(port: number, own: string[] = []): Hostile[] {
+  const [folders, read] = [paths, files].map((list) => list.filter((path) => !own.includes(path))) as [
+    string[],
+    string[],
+  ];
   return [
     { name: 'loops for ever', code: 'while True: pass', status: 'timeout' },
     {
@@ -76,13 +83,13 @@ export function hostilePrograms(port: number): Hostile[] {
     },
     {
       name: 'lists host folders',
-      code: `import os\n${attempts(paths.map((path) => `os.listdir("${path}")`))}`,
+      code: `import os\n${attempts(folders.map((path) => `os.listdir("${path}")`))}`,
       status: 'ok',
       stdout: /^end\n$/,
     },
     {
       name: 'reads host files',
-      code: attempts(files.map((path) => `open("${path}", "rb").read(1)`)),
+      code: attempts(read.map((path) => `open("${path}", "rb").read(1)`)),
       status: 'ok',
       stdout: /^end\n$/,
     },

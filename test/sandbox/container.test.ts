@@ -39,7 +39,7 @@ test.after(() => {
 });
 
 test('a container has no network, no rights, nothing to write to but temporary folders, and limits', () => {
-  assert.equal(containerLimits(512, 64), [
+  assert.equal(containerLimits('docker', 512, 64), [
     ...['--rm', '--interactive', '--pull', 'never', '--log-driver', 'none', '--network', 'none', '--read-only'],
     ...['--tmpfs', '/tmp:rw,nosuid,nodev,mode=1777,size=134217728'],
     ...['--tmpfs', '/dev/shm:rw,nosuid,nodev,mode=1777,size=134217728'],
@@ -49,8 +49,20 @@ test('a container has no network, no rights, nothing to write to but temporary f
   ]);
 });
 
+test('Podman makes no temporary folders of its own, and fills none from the image', () => {
+  const limits = containerLimits('podman', 512, 64);
+  assert.ok(limits.includes('--read-only-tmpfs=false'));
+  const folders = limits.filter((_, index) => limits[index - 1] === '--tmpfs');
+  assert.equal(
+    folders.map((text) => text.replace(/:.*,/, ' ')),
+    ['/tmp notmpcopyup', '/dev/shm notmpcopyup'],
+  );
+});
+
 test('each container has a name of its own, and its program an environment that holds nothing of ours', () => {
-  const [first, second] = [0, 1].map(() => containerLaunch('/x/docker', 'image', 'python3', 512, 64));
+  const [first, second] = [0, 1].map(() =>
+    containerLaunch({ path: '/x/docker', kind: 'docker' }, 'image', 'python3', 512, 64),
+  );
   const name = (args: string[]): string => args[args.indexOf('--name') + 1]!;
   assert.is.not(name(first!.args), name(second!.args));
   assert.match(name(first!.args), new RegExp(`^grpo-native-${process.pid}-\\d+$`));
@@ -60,8 +72,30 @@ test('each container has a name of its own, and its program an environment that 
   assert.equal(first!.args.slice(-6, -1).slice(0, 4), ['image', 'python3', '-s', '-c']);
 });
 
-test('engines are looked for on the PATH, docker before podman', () => {
-  assert.equal(findEngines(), [join(engine.bin, 'docker')]);
+test('engines are looked for on the PATH, docker before podman, and told apart by what they say', async () => {
+  const path = join(engine.bin, 'docker');
+  assert.equal(await findEngines(), [{ path, kind: 'docker' }]);
+  process.env.FAKE_VERSION = 'podman version 4.3.1';
+  assert.equal(await findEngines('docker'), [{ path, kind: 'podman' }]);
+  delete process.env.FAKE_VERSION;
+  assert.equal(await findEngines('podman'), []);
+});
+
+test('image and engine are checked, and refused where no container can come of them', async () => {
+  for (const [given, message] of [
+    [{ engine: 'runc' }, /engine must be 'docker' or 'podman', found "runc"/],
+    [{ image: '--privileged' }, /image must be the name of a container image.*"--privileged"/],
+    [{ image: 'x', backend: 'bubblewrap' }, /image does not apply here: it needs backend 'container'/],
+    [{ engine: 'docker', backend: 'process' }, /engine does not apply here/],
+  ] as const) {
+    try {
+      await (await Sandbox.open({ backend: 'container', ...given } as SandboxOptions)).close();
+      assert.unreachable('it opened');
+    } catch (error) {
+      assert.is((error as GrpoError).code, 'INVALID_ARGUMENT', String(error));
+      assert.match((error as GrpoError).message, message);
+    }
+  }
 });
 
 test('programs and tests run in containers; each ends with its program', async () => {

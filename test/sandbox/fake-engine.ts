@@ -16,6 +16,9 @@ export function fakeEngine(folder: string): { bin: string; log: string } {
 import json, os, signal, subprocess, sys
 folder = ${JSON.stringify(folder)}
 args = sys.argv[1:]
+if args == ['--version']:
+    print(os.environ.get('FAKE_VERSION', 'Docker version 28.0.0'))
+    sys.exit(0)
 with open(os.path.join(folder, 'log'), 'a') as handle:
     handle.write(json.dumps(args) + '\\n')
 if args[0] == 'rm':
