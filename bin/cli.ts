@@ -9,6 +9,7 @@ import * as docs from './commands/docs.js';
 import * as doctor from './commands/doctor.js';
 import * as evaluation from './commands/eval.js';
 import * as generate from './commands/generate.js';
+import * as log from './commands/log.js';
 import * as report from './commands/report.js';
 import * as sft from './commands/sft.js';
 import * as setup from './commands/setup.js';
@@ -17,7 +18,18 @@ import * as train from './commands/train.js';
 import { checkCommand, checkOptions } from './unknown-options.js';
 import { UsageError } from './usage-error.js';
 
-const COMMANDS = [train, sft, evaluation, generate, tasks, docs, report, setup, doctor] as unknown as CommandModule[];
+const COMMANDS = [
+  train,
+  sft,
+  evaluation,
+  generate,
+  tasks,
+  docs,
+  report,
+  log,
+  setup,
+  doctor,
+] as unknown as CommandModule[];
 
 /** The words of yargs for slips, and ours. */
 const WORDS: [RegExp, string][] = [

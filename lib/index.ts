@@ -30,6 +30,8 @@ export type * from './environments/types.js';
 export { loadTasks } from './data/load-tasks.js';
 export { sft, train } from './trainer/index.js';
 export type { SftMetrics, SftResult, SftValidation, TrainOptions, TrainResult } from './trainer/index.js';
+export { logRun } from './loggers/index.js';
+export type { LoggersRequest } from './loggers/index.js';
 export { evaluate } from './evaluate/index.js';
 export type { EvaluateOptions, EvaluateResult } from './evaluate/index.js';
 export type { EvaluateInput, SftInput, TrainInput } from './config/index.js';

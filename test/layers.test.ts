@@ -78,6 +78,7 @@ const ORDER = [
   ['environments'],
   ['rollout', 'config'],
   ['run'],
+  ['loggers'],
   ['launch'],
   ['evaluate'],
   ['trainer'],

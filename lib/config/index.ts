@@ -15,12 +15,13 @@ export {
 } from './resolve.js';
 export { sftSchema } from './sft-schema.js';
 export type { SftConfig, SftInput } from './sft-schema.js';
-export { evaluateSchema, generateSchema, trainSchema } from './schema.js';
+export { evaluateSchema, generateSchema, LOGGER_NAMES, trainSchema } from './schema.js';
 export type {
   EvaluateConfig,
   EvaluateInput,
   GenerateConfig,
   GenerateInput,
+  LoggerName,
   TrainConfig,
   TrainInput,
 } from './schema.js';

@@ -202,6 +202,10 @@ export const modelFields = {
   }),
 };
 
+/** Where a run can be logged to, beside its own folder. */
+export const LOGGER_NAMES = ['tensorboard', 'wandb', 'jsonl'] as const;
+export type LoggerName = (typeof LOGGER_NAMES)[number];
+
 /** Every key of `train`, with default, range, unit and meaning: types, checks, flags and docs come from here. */
 export const trainSchema = z.strictObject({
   preset: optional(z.enum(['demo', 'tutorial', 'trl']), {
@@ -295,6 +299,10 @@ export const trainSchema = z.strictObject({
   }),
   output: optional(z.string().min(1), { description: "The run's folder.", shownDefault: '`runs/<date>-<model>`' }),
   ...lastingFields,
+  loggers: optional(z.array(z.enum(LOGGER_NAMES)).min(1), {
+    description: 'Log the run elsewhere, too; docs/loggers.md.',
+    shownDefault: 'none',
+  }),
   quiet: withDefault(z.boolean(), false, { description: 'Print nothing but errors.' }),
   json: withDefault(z.boolean(), false, { description: 'Print one JSON object a line instead of text.' }),
 });

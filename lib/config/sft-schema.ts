@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { lastingFields } from './lasting-fields.js';
 import { modelFields, trainSchema } from './schema.js';
 
-const { lora, optimizer, train, schedule, warmupSteps, microBatchTokens, output, quiet, json } = trainSchema.shape;
+const { lora, optimizer, train, schedule, warmupSteps, microBatchTokens, output, loggers, quiet, json } =
+  trainSchema.shape;
 const { model, adapter, maxContext, seed, device, dtype, strict } = modelFields;
 const { saveEvery, keepLast, resume, override, patience, maxHours, memoryGb } = lastingFields;
 
@@ -52,6 +53,7 @@ export const sftSchema = z.strictObject({
   maxHours,
   memoryGb,
   output,
+  loggers,
   quiet,
   json,
 });

@@ -64,7 +64,10 @@ export async function evaluateNow(
   if (failure.signal.aborted) throw failure.signal.reason;
   const records = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   await context.evaluations.append(...records);
-  records.forEach((record) => reporter.evaluation(record, evaluationLine(record)));
+  for (const record of records) {
+    context.loggers.evaluation(record);
+    reporter.evaluation(record, evaluationLine(record));
+  }
   await keepBest(context, state, records.at(-1));
   state.evaluated = state.step;
   state.logs = await markLogs(context.folder);

@@ -8,6 +8,7 @@ import type { Task } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
 import { resolveEnvironment } from '../launch/index.js';
 import type { EnvironmentSource } from '../launch/index.js';
+import { RunLoggers } from '../loggers/index.js';
 import type { LoadOptions } from '../policy/types.js';
 import { createRunFolder, JsonLines, reporterFor, TrajectoryLog } from '../run/index.js';
 import type { Reporter } from '../run/index.js';
@@ -148,6 +149,7 @@ export async function prepareRun(input: TrainInput, options: TrainOptions): Prom
     if (old) await cutToState(old);
     if (isNew || resumed.changed?.length) await writeRunConfig(folder, config, { maxTurns: turns, tasks, modes });
     reporter.run(folder, state.step);
+    const loggers = await RunLoggers.open({ names: config.loggers ?? [], folder, ...reporter });
     return {
       close,
       state,
@@ -168,6 +170,7 @@ export async function prepareRun(input: TrainInput, options: TrainOptions): Prom
         trajectories: new TrajectoryLog(folder),
         reporter,
         clock: new RunClock(),
+        loggers,
         signal,
         stop,
       },

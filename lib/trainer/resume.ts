@@ -8,7 +8,7 @@ import { GrpoError } from '../errors.js';
 type Tree = Record<string, unknown>;
 
 /** How a process runs, and nothing of what it computes: these may differ without a word. */
-const FREE = ['resume', 'override', 'quiet', 'json', 'maxHours'];
+const FREE = ['resume', 'override', 'quiet', 'json', 'maxHours', 'loggers'];
 const PATHS = ['model', 'adapter', 'tasks', 'evalTasks', 'environment', 'data', 'validation'];
 const GROUPS = ['lora', 'loss', 'advantage', 'optimizer', 'alarms', 'loss.correction'];
 

@@ -2,6 +2,7 @@ import type { DataCursor } from '../algorithms/index.js';
 import type { Task } from '../environments/types.js';
 import type { TrainConfig } from '../config/index.js';
 import type { EnvironmentSource } from '../launch/index.js';
+import type { RunLoggers } from '../loggers/index.js';
 import type { PolicyLike } from '../policy/types.js';
 import type {
   EvaluationMode,
@@ -60,6 +61,7 @@ export interface RunContext {
   trajectories: TrajectoryLog;
   reporter: Reporter;
   clock: RunClock;
+  loggers: RunLoggers;
   /** Abort what is under way; the present step is dropped. */
   signal: AbortSignal;
   /** Abort evaluations at once, and end after the present step. */

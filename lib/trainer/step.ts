@@ -1,6 +1,7 @@
 import { groupAdvantages, learningRateFactor, nextTasks, selectRows } from '../algorithms/index.js';
 import type { GroupAdvantages } from '../algorithms/index.js';
 import { GrpoError } from '../errors.js';
+import { samplesOf } from '../loggers/index.js';
 import type { SessionRow, UpdateRow, UpdateStats } from '../policy/types.js';
 import { Limit, runGroups } from '../rollout/index.js';
 import type { Episode } from '../rollout/index.js';
@@ -153,6 +154,7 @@ export async function runStep(
   metrics.alarms = alarms.names(metrics);
   await log(context, step, groups, scored);
   await context.metrics.append(metrics);
+  context.loggers.step(metrics, samplesOf(groups));
   state.step = step;
   state.skipped = skipped;
   state.cursor = drawn;

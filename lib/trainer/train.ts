@@ -2,6 +2,7 @@ import { join, relative } from 'node:path';
 import { effectiveConfig } from '../config/index.js';
 import type { TrainInput } from '../config/index.js';
 import { GrpoError } from '../errors.js';
+import type { LogEnd } from '../loggers/index.js';
 import { configRecord, readRun, stepLine, tableText } from '../run/index.js';
 import type { EvaluationRecord } from '../run/index.js';
 import { evaluateNow } from './evaluations.js';
@@ -50,6 +51,7 @@ async function loop(context: RunContext, state: RunState, saving: Saving<RunStat
       await saving.afterEvaluation(state);
       if (state.step === 0) context.clock.restart();
       else context.clock.step();
+      await context.loggers.commit(state.step);
       ending ??= state.step > 0 ? earlyEnd(context, state, started) : undefined;
     }
     if (state.step >= config.steps) return false;
@@ -63,8 +65,10 @@ async function loop(context: RunContext, state: RunState, saving: Saving<RunStat
     reporter.step(metrics, stepLine(metrics, config.steps));
     alarms.texts(metrics).forEach((text) => reporter.warning(text));
     await saving.afterStep(state);
-    if (!isEvaluationDue(context, state, false)) context.clock.step();
     ending = earlyEnd(context, state, started);
+    if (isEvaluationDue(context, state, ending !== undefined)) continue;
+    context.clock.step();
+    await context.loggers.commit(state.step);
   }
 }
 
@@ -105,6 +109,7 @@ export async function train(input: TrainInput, options: TrainOptions = {}): Prom
   const stored = configRecord(effectiveConfig(context.config), {})['config'] as Record<string, unknown>;
   const saving = new Saving<RunState>({ ...context, stored }, resumed ? state.step : undefined);
   let interrupted: boolean;
+  let end: LogEnd = 'failed';
   try {
     try {
       interrupted = await loop(context, state, saving);
@@ -116,6 +121,7 @@ export async function train(input: TrainInput, options: TrainOptions = {}): Prom
       interrupted = true;
     }
     await saving.finish(state);
+    end = interrupted ? 'interrupted' : 'finished';
     const { metrics, evaluations } = await readRun(context.folder);
     context.reporter.closing(closingText(context, state, evaluations));
     const { folder: run } = context;
@@ -123,6 +129,8 @@ export async function train(input: TrainInput, options: TrainOptions = {}): Prom
     return { run, steps: state.step, metrics: metrics.at(-1), evaluations, interrupted };
   } finally {
     context.reporter.idle();
+    await context.loggers.commit(state.step);
+    await context.loggers.close(end);
     await close();
   }
 }

@@ -90,10 +90,10 @@ test('the loss of a step is the mean negative log-likelihood of what assistants 
 test('a stopped run that goes on ends in the same bytes', async () => {
   await sft(settings('whole', { strict: true }), quiet);
   const stop = new AbortController();
-  const message = (text: string) => (text.startsWith('step 3/') ? stop.abort() : undefined);
+  const step = (line: { step: number }) => (line.step === 3 ? stop.abort() : undefined);
   const output = join(folder, 'halves');
   const half = await sft(settings('halves', { strict: true }), {
-    reporter: { ...quietReporter, message },
+    reporter: { ...quietReporter, step },
     stop: stop.signal,
   });
   assert.ok(half.interrupted);

@@ -1,5 +1,6 @@
 import { learningRateFactor, nextTasks } from '../../algorithms/index.js';
 import type { SftConfig } from '../../config/index.js';
+import type { RunLoggers } from '../../loggers/index.js';
 import { markLogs } from '../../run/index.js';
 import type { JsonLines, Reporter } from '../../run/index.js';
 import { saveWeights } from '../saving.js';
@@ -21,6 +22,7 @@ export interface SftContext {
   metrics: JsonLines;
   evaluations: JsonLines;
   reporter: Reporter;
+  loggers: RunLoggers;
   signal: AbortSignal;
   stop: AbortSignal;
 }
@@ -74,6 +76,7 @@ export async function learnStep(context: SftContext, state: SftState): Promise<S
     memory_note: stats.note ?? null,
   };
   await context.metrics.append(metrics);
+  context.loggers.step(metrics);
   state.step = step;
   state.cursor = cursor;
   state.logs = await markLogs(context.folder);
@@ -120,6 +123,7 @@ export async function validate(context: SftContext, state: SftState): Promise<Sf
     seconds: (performance.now() - started) / 1000,
   };
   await context.evaluations.append(record);
+  context.loggers.evaluation(record);
   if (state.best === undefined || loss < state.best.loss) {
     await saveWeights(context, 'best');
     state.best = { step: state.step, loss };

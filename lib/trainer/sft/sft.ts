@@ -5,6 +5,8 @@ import { holdOut } from '../../algorithms/index.js';
 import { mergeSftInputs, resolveSftConfig, restoreSftConfig } from '../../config/index.js';
 import type { SftConfig, SftInput } from '../../config/index.js';
 import { GrpoError } from '../../errors.js';
+import { RunLoggers } from '../../loggers/index.js';
+import type { LogEnd } from '../../loggers/index.js';
 import { Tokenizer } from '../../tokenizer/index.js';
 import { configRecord, createRunFolder, EMPTY_LOGS, JsonLines, reporterFor, writeConfigFile } from '../../run/index.js';
 import type { Reporter } from '../../run/index.js';
@@ -105,6 +107,7 @@ async function loop(context: SftContext, state: SftState, saving: Saving<SftStat
       );
       await saving.afterEvaluation(state);
     }
+    await context.loggers.commit(state.step);
     if (state.step >= steps) return false;
     if (config.patience !== undefined && state.sinceBest >= config.patience) {
       reporter.message(`no better validation since step ${state.best?.step}: stopping after step ${state.step}`);
@@ -191,6 +194,8 @@ export async function sft(input: SftInput, options: TrainOptions = {}): Promise<
   const stored = configRecord({ ...config, resume: undefined, override: undefined }, {});
   let run: OpenedRun<SftState> | undefined;
   let policy: SftContext['policy'] | undefined;
+  let loggers: RunLoggers | undefined;
+  let end: LogEnd = 'failed';
   try {
     if (!isNew)
       run = await openOldRun({ folder: String(resumed.folder), changed: resumed.changed ?? [] }, fresh, reporter);
@@ -202,6 +207,7 @@ export async function sft(input: SftInput, options: TrainOptions = {}): Promise<
     if (isNew || resumed.changed?.length) await writeConfigFile(folder, { kind: 'sft', ...stored });
     const held = data.validation.length === 0 ? 'no validation' : `${data.validation.length} to validate`;
     reporter.run(folder, state.step);
+    loggers = await RunLoggers.open({ names: config.loggers ?? [], folder, ...reporter });
     reporter.message(`${data.training.length} rows to learn, ${held}: ${steps} updates`);
     const context: SftContext = {
       ...data,
@@ -212,13 +218,17 @@ export async function sft(input: SftInput, options: TrainOptions = {}): Promise<
       metrics: new JsonLines(join(folder, 'metrics.jsonl')),
       evaluations: new JsonLines(join(folder, 'evaluations.jsonl')),
       reporter,
+      loggers,
       signal,
       stop,
     };
     const kept = { folder, policy, config, stored: stored['config'] as Record<string, unknown> };
-    return await learn(context, state, new Saving(kept, checkpoint === undefined ? undefined : state.step));
+    const result = await learn(context, state, new Saving(kept, checkpoint === undefined ? undefined : state.step));
+    end = result.interrupted ? 'interrupted' : 'finished';
+    return result;
   } finally {
     reporter.idle();
+    await loggers?.close(end);
     if (!options.policy) await policy?.close();
     await run?.release();
   }
