@@ -14,6 +14,7 @@ export const PRESETS: Record<NonNullable<TrainInput['preset']>, TrainInput> = {
     model: 'embedded:demo',
     environment: 'demo',
     steps: 60,
+    temperature: 0.8,
     promptsPerStep: 16,
     groupSize: 8,
     maxTurns: 4,
@@ -21,8 +22,9 @@ export const PRESETS: Record<NonNullable<TrainInput['preset']>, TrainInput> = {
     maxSubmissions: 1,
     searchCost: 0.05,
     lora: { rank: 16, alpha: 32, targetModules: ['q_proj', 'v_proj'] },
-    optimizer: { learningRate: 1e-3 },
-    evalEvery: 20,
+    optimizer: { learningRate: 2e-3 },
+    schedule: 'linear',
+    evalEvery: 10,
   },
   // The multi-tool tutorial: 3 epochs over 100 tasks at 4 tasks a step.
   tutorial: {

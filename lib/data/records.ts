@@ -59,6 +59,7 @@ const plain = z.looseObject({
   solution: text.optional(),
   timeoutMs: z.number().positive().optional(),
   memoryMb: z.number().positive().optional(),
+  files: z.record(z.string(), z.string()).optional(),
 });
 
 /** Shapes in the order in which they are tried. */

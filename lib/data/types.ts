@@ -20,5 +20,6 @@ export interface CodeTask extends Task {
   /** Of all its tests. */
   timeoutMs?: number;
   memoryMb?: number;
+  /** Lie beside every program that the agent runs, and beside its tests: relative path -> content. */
   files?: Record<string, string | Uint8Array>;
 }

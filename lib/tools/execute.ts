@@ -1,3 +1,4 @@
+import type { CodeTask } from '../data/types.js';
 import type { Tool, ToolOutput } from '../environments/types.js';
 import type { RunResult, SandboxLike } from '../sandbox/types.js';
 import { defineTool } from './define-tool.js';
@@ -23,10 +24,11 @@ export function executeTool(sandbox: SandboxLike, options: ExecuteOptions = {}):
     keep: 'end',
     // The sandbox ends the program; this wider limit is for a sandbox that does not answer.
     timeoutMs: timeoutMs + 60_000,
-    run: async (args, { signal }) => {
+    run: async (args, { task, signal }) => {
+      const { files } = task as CodeTask;
       let result: RunResult;
       try {
-        result = await sandbox.run({ code: String(args['code']), timeoutMs, memoryMb, signal });
+        result = await sandbox.run({ code: String(args['code']), files, timeoutMs, memoryMb, signal });
       } catch (error) {
         return { text: '', invalid: `sandbox: ${(error as Error).message}` };
       }

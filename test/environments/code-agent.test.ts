@@ -182,6 +182,16 @@ test('no-tools: one reply, its last block is graded with the same extraction', a
   });
 });
 
+test('the files of a task lie beside programs that the agent runs, as beside its tests', async () => {
+  const sandbox = new FakeSandbox(judge, () => ({ stdout: '4\n' }));
+  const files = { 'kimo.py': 'def vatu(x):\n    return x + 1\n' };
+  const task = { ...tasks[0]!, files };
+  const environment = codeAgent({ tasks: [task], sandbox, documentation });
+  await play(environment, [fence('python', 'import kimo\nprint(kimo.vatu(3))'), right], 'train', task);
+  assert.equal(sandbox.ran[0]!.files, files);
+  assert.equal(sandbox.tested[0]!.files, files);
+});
+
 test('code-only: execute and submit, three turns', () => {
   const environment = open({ mode: 'code-only' });
   assert.is(environment.maxTurns, 3);
