@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Episode } from '../rollout/index.js';
 import { JsonLines } from './json-lines.js';
+import { passed } from './statistics.js';
 
 const PART_BYTES = 2 ** 30;
 
@@ -57,6 +58,7 @@ export function trajectory(episode: Episode, place: EpisodePlace): Record<string
     advantage: place.advantage,
     finish: episode.finish,
     invalid: episode.invalid ?? null,
+    passed: passed(episode) ?? null,
     figures: episode.figures,
     weights_version: episode.weightsVersion,
   };

@@ -1,0 +1,36 @@
+import type { AxisForm } from './charts/line-chart.js';
+import type { ComparedRun } from './types.js';
+
+/** A number of a run in a comparison. */
+export interface ComparisonColumn {
+  name: string;
+  unit: AxisForm['unit'];
+  value: (run: ComparedRun) => number | null;
+}
+
+const line = (label: string) => (run: ComparedRun) =>
+  run.data.result.lines.find((one) => one.evaluated && one.label.startsWith(label))?.passRate ?? null;
+
+const last = (field: string) => (run: ComparedRun) =>
+  run.data.metrics.values[field]?.filter((value) => value !== null).at(-1) ?? null;
+
+const lastNeeded = (field: 'search_rate_needed' | 'search_rate_unneeded') => (run: ComparedRun) =>
+  run.data.evaluations
+    .map((record) => record[field])
+    .filter((value) => typeof value === 'number')
+    .at(-1) ?? null;
+
+/** What a comparison's table holds, one line a run; a column that no run has is left out. */
+export const comparisonColumns: ComparisonColumn[] = [
+  { name: 'steps', unit: 'number', value: ({ data }) => data.run.stepsDone },
+  { name: 'hours', unit: 'number', value: ({ data }) => data.run.seconds / 3600 },
+  { name: 'before (no tools)', unit: 'percent', value: line('Baseline (no tools)') },
+  { name: 'before (multi-tool)', unit: 'percent', value: line('Baseline (multi-tool)') },
+  { name: 'after (multi-tool)', unit: 'percent', value: line('RL (multi-tool)') },
+  { name: 'tool-learning gain', unit: 'percent', value: ({ data }) => data.result.toolLearning },
+  { name: 'searches when needed', unit: 'percent', value: lastNeeded('search_rate_needed') },
+  { name: 'when not', unit: 'percent', value: lastNeeded('search_rate_unneeded') },
+  { name: 'last reward', unit: 'number', value: last('reward_mean') },
+  { name: 'last entropy', unit: 'number', value: last('entropy') },
+  { name: 'last KL', unit: 'number', value: last('kl') },
+];
