@@ -34,6 +34,8 @@ export { logRun } from './loggers/index.js';
 export type { LoggersRequest } from './loggers/index.js';
 export { evaluate } from './evaluate/index.js';
 export type { EvaluateOptions, EvaluateResult } from './evaluate/index.js';
+export { writeReport } from './report/index.js';
+export type { ReportOptions, WrittenReport } from './report/index.js';
 export type { EvaluateInput, SftInput, TrainInput } from './config/index.js';
 export type { EvaluationMode, EvaluationRecord, Reporter, StepMetrics } from './run/index.js';
 export type { Episode } from './rollout/index.js';

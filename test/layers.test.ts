@@ -78,8 +78,12 @@ const ORDER = [
   ['environments'],
   ['rollout', 'config'],
   ['run'],
+<<<<<<< HEAD
   ['loggers'],
   ['launch'],
+=======
+  ['launch', 'report'],
+>>>>>>> b60e355 (The run's report: a page, a picture, a server and comparisons)
   ['evaluate'],
   ['trainer'],
   ['index.ts'],

@@ -1,5 +1,4 @@
 import type { Argv } from 'yargs';
-import type { RunLogs } from '../../lib/run/index.js';
 import { onInterrupt } from '../interrupt.js';
 import { UsageError } from '../usage-error.js';
 import { wholeNumber } from '../whole-number.js';
@@ -9,7 +8,12 @@ export const describe = "draw a run's page and picture, serve it, or compare run
 
 export function builder(yargs: Argv): Argv {
   return yargs
-    .positional('runs', { type: 'string', array: true, demandOption: true, describe: "a run's folder; two or more to compare" })
+    .positional('runs', {
+      type: 'string',
+      array: true,
+      demandOption: true,
+      describe: "a run's folder; two or more to compare",
+    })
     .option('serve', {
       type: 'boolean',
       describe: 'serve the page on 127.0.0.1: it follows the run, and shows every episode',
@@ -25,10 +29,13 @@ export function builder(yargs: Argv): Argv {
 const write = (text: string) => void process.stdout.write(`${text}\n`);
 
 async function draw(run: string): Promise<void> {
-  const { readRun, runTable, runSteps } = await import('../../lib/run/index.js');
+  const { readRun, runTable, stepLine } = await import('../../lib/run/index.js');
   const { writeReport } = await import('../../lib/report/index.js');
-  const logs: RunLogs = await readRun(run);
-  write([...runSteps(logs), '', runTable(logs)].join('\n'));
+  const logs = await readRun(run);
+  const steps = logs.metrics.at(-1)?.step ?? 0;
+  // A run of sft has no episodes: its lines are in the page alone.
+  const lines = logs.metrics.filter((line) => line.rollout_seconds !== undefined).map((line) => stepLine(line, steps));
+  write([...lines, '', runTable(logs)].join('\n'));
   const { html, png, episodes } = await writeReport(run);
   const left = episodes.total - episodes.embedded;
   const some = left > 0 ? ` (${episodes.embedded} of ${episodes.total} episodes; --serve shows all)` : '';

@@ -6,8 +6,10 @@ import type { LoggedEpisode, LoggedTurn } from './trajectory-line.js';
 import type { EpisodeView, GroupSummary, GroupView, Segment, TurnView } from './types.js';
 
 /** What the page embeds of one stretch of text; a page that is served shows more. */
-export const EMBEDDED_LIMITS: RowLimits = { characters: 6_000, pieces: 1_500 };
-export const SERVED_LIMITS: RowLimits = { characters: 200_000, pieces: 50_000 };
+export const EMBEDDED_LIMITS: RowLimits = { characters: 6_000, pieces: 1_500, segments: 200 };
+/** For groups that would take too much of the page. */
+export const TIGHT_LIMITS: RowLimits = { characters: 800, pieces: 200, segments: 40 };
+export const SERVED_LIMITS: RowLimits = { characters: 200_000, pieces: 50_000, segments: 5_000 };
 
 const ellipsis = (text: string, { characters }: RowLimits) => {
   const short = shortened(text, characters);

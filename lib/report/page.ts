@@ -41,8 +41,16 @@ async function moduleText(path: string): Promise<string> {
 const IMPORT = /(\bfrom\s*|\bimport\s*)'(\.[^']+)\.js'/g;
 const nameOf = (path: string) => `grpo-report/${relative(HERE, path)}`;
 
-/** The modules behind an entry, by the names under which they import one another. */
+const known = new Map<string, Promise<Map<string, string>>>();
+
+/** The modules behind an entry, by the names under which they import one another; read once in a process. */
 async function modulesOf(entry: string): Promise<Map<string, string>> {
+  const found = known.get(entry) ?? readModules(entry);
+  known.set(entry, found);
+  return found;
+}
+
+async function readModules(entry: string): Promise<Map<string, string>> {
   const modules = new Map<string, string>();
   const waiting = [join(HERE, 'client', entry)];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {

@@ -11,9 +11,9 @@ const FONT = 'Inter';
 const FONT_FILES = ['400Regular/Inter_400Regular.ttf', '700Bold/Inter_700Bold.ttf'];
 const THEME: ChartTheme = { ...LIGHT, fontFamily: FONT, fontSize: 15 };
 
-const PANEL = { width: 560, height: 400 };
+const PANEL = { width: 560, height: 440 };
 const GAP = 44;
-const TOP = 118;
+const TOP = 126;
 const WIDTH = 3 * PANEL.width + 4 * GAP;
 const HEIGHT = TOP + PANEL.height + GAP;
 /** Pixels of the file for one of the drawing. */
@@ -44,7 +44,7 @@ function panelsOf(data: RunData): Panel[] {
   const result = resultChart(data.result.lines);
   const training = trainingChart(data);
   const tools = toolPanel(data);
-  const line = (chart: typeof training) => (isDrawn(chart) ? lineChartOption(chart, THEME) : undefined);
+  const line = (chart: typeof training) => (isDrawn(chart) ? lineChartOption(chart, THEME, PANEL.width) : undefined);
   return [
     {
       title: result.measure === 'pass@1' ? 'pass@1 before and after' : 'Mean reward before and after',
@@ -61,7 +61,7 @@ const text = (content: string, x: number, y: number, size: number, style: string
 
 async function panelSvg(panel: Panel, index: number): Promise<string> {
   const x = GAP + index * (PANEL.width + GAP);
-  const title = text(panel.title, x, TOP - 22, 21, `font-weight="700" fill="${THEME.text}"`);
+  const title = text(panel.title, x, TOP - 20, 21, `font-weight="700" fill="${THEME.text}"`);
   if (panel.option === undefined) {
     const middle = `text-anchor="middle" fill="${THEME.muted}"`;
     return title + text(panel.missing, x + PANEL.width / 2, TOP + PANEL.height / 2, 18, middle);

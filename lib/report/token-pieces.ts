@@ -73,6 +73,8 @@ export interface RowLimits {
   characters: number;
   /** Pieces of a sampled stretch. */
   pieces: number;
+  /** Stretches of a row. */
+  segments: number;
 }
 
 /** Text within a limit, and how many characters were left out; never half a surrogate pair. */
@@ -94,6 +96,11 @@ export function rowSegments(
 ): Segment[] {
   const segments: Segment[] = [];
   for (let start = 0; start < row.ids.length;) {
+    if (segments.length === limits.segments) {
+      const tokens = row.ids.length - start;
+      segments.push({ start, tokens, sampled: false, text: '', cut: tokens });
+      break;
+    }
     const sampled = row.mask[start] === 1;
     let end = start + 1;
     while (end < row.ids.length && (row.mask[end] === 1) === sampled) end++;

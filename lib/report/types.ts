@@ -68,7 +68,7 @@ export interface Segment {
   pieces?: string[];
   /** One entry a piece, nats: the sum over its tokens. */
   logprobs?: (number | null)[];
-  /** Characters, or pieces, that were left out at the end. */
+  /** What was left out at the end: characters of a text, pieces, or tokens where there is no text at all. */
   cut?: number;
 }
 

@@ -30,6 +30,8 @@ export interface TrainOptions {
   /** Stop now: the present step is dropped, and what was learned is saved. */
   signal?: AbortSignal;
   reporter?: Reporter;
+  /** Called with the run's folder once it is there, before the first step. */
+  onFolder?: (folder: string) => void | Promise<void>;
 }
 
 const MOST_EPISODES = 64;

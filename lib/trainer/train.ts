@@ -81,6 +81,19 @@ function closingText(context: RunContext, state: RunState, evaluations: readonly
   return `${table}run folder ${shown}, ${context.config.train === 'full' ? 'model' : 'adapter'} in ${join(shown, 'adapter')}`;
 }
 
+/** The page and picture of the run; a run is not lost for them. */
+async function drawReport({ folder, policy, reporter }: RunContext): Promise<void> {
+  try {
+    const { writeReport } = await import('../report/index.js');
+    await writeReport(folder, { tokenizer: policy.tokenizer });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    reporter.warning(
+      `report.html and report.png could not be drawn: ${reason}; grpo-native report ${folder} tries again`,
+    );
+  }
+}
+
 /** What was learned before a fault is worth keeping; the fault itself is what is told. */
 async function saveAfterFault(context: RunContext, state: RunState, saving: Saving<RunState>): Promise<void> {
   if (state.step === 0) return;
@@ -111,6 +124,7 @@ export async function train(input: TrainInput, options: TrainOptions = {}): Prom
   let interrupted: boolean;
   let end: LogEnd = 'failed';
   try {
+    await options.onFolder?.(context.folder);
     try {
       interrupted = await loop(context, state, saving);
     } catch (error) {
@@ -121,7 +135,11 @@ export async function train(input: TrainInput, options: TrainOptions = {}): Prom
       interrupted = true;
     }
     await saving.finish(state);
+<<<<<<< HEAD
     end = interrupted ? 'interrupted' : 'finished';
+=======
+    await drawReport(context);
+>>>>>>> b60e355 (The run's report: a page, a picture, a server and comparisons)
     const { metrics, evaluations } = await readRun(context.folder);
     context.reporter.closing(closingText(context, state, evaluations));
     const { folder: run } = context;

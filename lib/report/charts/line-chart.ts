@@ -119,6 +119,7 @@ function valueAxis(form: AxisForm, theme: ChartTheme, position: 'left' | 'right'
     max: form.max,
     scale: form.min === undefined,
     splitNumber: 4,
+    interval: form.unit === 'percent' && form.max === 1 ? 0.25 : undefined,
     splitLine: { show: position === 'left', lineStyle: { color: theme.line } },
     axisLine: { show: false },
     axisTick: { show: false },
@@ -130,6 +131,10 @@ function valueAxis(form: AxisForm, theme: ChartTheme, position: 'left' | 'right'
   };
 }
 
+/** Width of a legend's sign, and room between its entries, in letter heights. */
+const LEGEND_ICON = 1.6;
+const LEGEND_GAP = 1.1;
+
 /** What all charts have in common. */
 export function chartBase(theme: ChartTheme): EChartsOption {
   return {
@@ -140,10 +145,44 @@ export function chartBase(theme: ChartTheme): EChartsOption {
   };
 }
 
-/** The chart of some curves over steps. Curves without any value are left out. */
-export function lineChartOption(chart: LineChart, theme: ChartTheme): EChartsOption {
+/** Lines that a legend takes; letters are about half as wide as high. */
+function legendLines(names: readonly string[], size: number, width: number): number {
+  let lines = 1;
+  let used = 0;
+  for (const name of names) {
+    const needed = size * (0.58 * name.length + LEGEND_ICON + LEGEND_GAP + 0.5);
+    if (used > 0 && used + needed > width) {
+      lines++;
+      used = 0;
+    }
+    used += needed;
+  }
+  return lines;
+}
+
+/** First and last step, with room around a single one. */
+function stepRange(curves: readonly Curve[]): [number, number] {
+  const steps = curves.flatMap(({ points }) => points.map(([step]) => step));
+  const [low, high] = steps.reduce(
+    ([least, most], step) => [Math.min(least, step), Math.max(most, step)],
+    [Infinity, -Infinity],
+  );
+  return low === high ? [Math.max(0, low - 1), high + 1] : [low, high];
+}
+
+/**
+ * The chart of some curves over steps. Curves without any value are left out.
+ *
+ * @param width of the chart, px
+ */
+export function lineChartOption(chart: LineChart, theme: ChartTheme, width: number): EChartsOption {
   const curves = chart.curves.filter(hasValues);
   const size = theme.fontSize;
+  // One curve is named by the title.
+  const hasLegend = curves.length > 1 || curves.some((curve) => curve.marked);
+  const names = curves.map((curve) => curve.name);
+  const lines = legendLines(names, size, width);
+  const [first, last] = stepRange(curves);
   const right = curves.some((curve) => curve.right) ? chart.right : undefined;
   const unitOf = (name: string | undefined) => {
     const curve = curves.find((one) => one.name === name);
@@ -154,22 +193,22 @@ export function lineChartOption(chart: LineChart, theme: ChartTheme): EChartsOpt
     grid: {
       left: size * 0.6,
       right: size * (right ? 0.6 : 1.6),
-      top: size * (right || chart.left.name ? 5 : 3.6),
+      top: size * (hasLegend ? 1.2 + 1.75 * lines : 0.8),
       bottom: size * 0.6,
       outerBoundsMode: 'same',
       outerBoundsContain: 'all',
     },
     legend: {
-      data: curves.map((curve) => curve.name),
-      type: 'scroll',
+      show: hasLegend,
+      data: names,
+      type: 'plain',
       left: 0,
-      top: 0,
-      itemWidth: size * 1.6,
+      top: 3,
+      padding: 0,
+      itemGap: size * LEGEND_GAP,
+      itemWidth: size * LEGEND_ICON,
       itemHeight: size * 0.7,
       textStyle: { color: theme.text, fontSize: size },
-      pageTextStyle: { color: theme.muted },
-      pageIconColor: theme.muted,
-      pageIconInactiveColor: theme.line,
     },
     tooltip: {
       trigger: 'axis',
@@ -182,8 +221,8 @@ export function lineChartOption(chart: LineChart, theme: ChartTheme): EChartsOpt
     },
     xAxis: {
       type: 'value',
-      min: 'dataMin',
-      max: 'dataMax',
+      min: first,
+      max: last,
       minInterval: 1,
       name: 'step',
       nameLocation: 'middle',

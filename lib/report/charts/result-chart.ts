@@ -51,10 +51,15 @@ export function gainText({ gain, measure }: ResultChart): string | undefined {
   return `best over no tools: ${signed(text, gain)}`;
 }
 
+/** Where an axis of shares may end; a quarter of each is a round number. */
+const TOPS = [0.1, 0.2, 0.4, 0.6, 0.8, 1];
+
 /** The first panel: one bar a mode, values on the bars, the gain above. */
 export function resultChartOption(chart: ResultChart, theme: ChartTheme): EChartsOption {
   const size = theme.fontSize;
   const percent = chart.measure === 'pass@1';
+  const highest = 1.06 * Math.max(...chart.bars.map((bar) => bar.value));
+  const top = percent ? (TOPS.find((value) => value >= highest) ?? 1) : undefined;
   const series: BarSeriesOption = {
     type: 'bar',
     barMaxWidth: size * 6,
@@ -84,14 +89,14 @@ export function resultChartOption(chart: ResultChart, theme: ChartTheme): EChart
     title: {
       text: gainText(chart) ?? '',
       left: 0,
-      top: 0,
+      top: size / 4,
       padding: 0,
       textStyle: { color: theme.text, fontSize: size * 1.15, fontWeight: 'bold', fontFamily: theme.fontFamily },
     },
     grid: {
       left: size * 0.6,
       right: size,
-      top: size * 4,
+      top: size * 3.2,
       bottom: size * 0.4,
       outerBoundsMode: 'same',
       outerBoundsContain: 'all',
@@ -106,10 +111,8 @@ export function resultChartOption(chart: ResultChart, theme: ChartTheme): EChart
     yAxis: {
       type: 'value',
       min: percent ? 0 : undefined,
-      max: percent
-        ? (value: { max: number }) => Math.min(1, Math.max(0.1, Math.ceil(value.max * 10 + 0.5) / 10))
-        : undefined,
-      splitNumber: 4,
+      max: top,
+      interval: top === undefined ? undefined : top / 4,
       splitLine: { lineStyle: { color: theme.line } },
       axisLabel: { color: theme.muted, fontSize: size, formatter: percent ? percentText : undefined },
     },

@@ -14,6 +14,16 @@ export function metricCurve({ metrics }: { metrics: Curves }, field: string, nam
   return { ...form, name, points: metrics.steps.map((step, index) => [step, values[index] ?? null] as const) };
 }
 
+/** Evaluations in the mode that is evaluated to the end: others are measured once, and of another kind. */
+export const followed = (evaluations: readonly EvaluationRecord[]): EvaluationRecord[] =>
+  evaluations.filter((record) => record.mode === evaluations.at(-1)?.mode);
+
+/** First and last searches by need; undefined where tasks don't tell which of them need the documentation. */
+export function needEnds(evaluations: readonly EvaluationRecord[]): [EvaluationRecord, EvaluationRecord] | undefined {
+  const known = followed(evaluations).filter((record) => typeof record.search_rate_needed === 'number');
+  return known.length === 0 ? undefined : [known[0] as EvaluationRecord, known.at(-1) as EvaluationRecord];
+}
+
 /** A field of the evaluations in the mode that is evaluated to the end, as a curve of measurements. */
 export function evaluationCurve(
   { evaluations }: { evaluations: readonly EvaluationRecord[] },
@@ -21,10 +31,9 @@ export function evaluationCurve(
   name: string,
   form: CurveForm,
 ): Curve {
-  const mode = evaluations.at(-1)?.mode;
-  const points = evaluations
-    .filter((record) => record.mode === mode)
-    .map((record) => [record.step, (record[field] as number | null | undefined) ?? null] as const);
+  const points = followed(evaluations).map(
+    (record) => [record.step, (record[field] as number | null | undefined) ?? null] as const,
+  );
   return { ...form, marked: true, name, points };
 }
 
@@ -54,13 +63,9 @@ export const evaluationChart = (data: Source): LineChart => {
     : { title: 'Evaluations', curves: [reward], left: NUMBER };
 };
 
-/** Whether the run's tasks say which of them need the documentation. */
-export const knowsNeed = (evaluations: readonly EvaluationRecord[]): boolean =>
-  evaluations.some((record) => typeof record.search_rate_needed === 'number');
-
 const neededCurves = (data: Source): Curve[] => [
-  evaluationCurve(data, 'search_rate_needed', 'documentation needed', { color: 'blue' }),
-  evaluationCurve(data, 'search_rate_unneeded', 'not needed', { color: 'orange', dashed: true }),
+  evaluationCurve(data, 'search_rate_needed', 'search when needed', { color: 'blue' }),
+  evaluationCurve(data, 'search_rate_unneeded', 'search when not needed', { color: 'orange', dashed: true }),
 ];
 
 /** Searches of held-out episodes whose task needs the documentation, and of the others. */
@@ -98,15 +103,14 @@ export const toolChart = (data: Source): LineChart => {
 /** The third panel of the picture: search and submit, and where tasks tell, searches by need. */
 export const toolPanel = (data: Source): LineChart => {
   const chart = toolChart(data);
-  if (!knowsNeed(data.evaluations)) {
+  if (!needEnds(data.evaluations)) {
     return { ...chart, curves: chart.curves.filter(({ name }) => name === 'search' || name === 'submit') };
   }
-  const named = neededCurves(data).map((curve): Curve => ({ ...curve, name: `search, ${curve.name}` }));
   const submit = chart.curves.filter(({ name }) => name === 'submit');
   const search = chart.curves
     .filter(({ name }) => name === 'search')
     .map((curve): Curve => ({ ...curve, color: 'grey' }));
-  return { ...chart, curves: [...named, ...search, ...submit] };
+  return { ...chart, curves: [...neededCurves(data), ...search, ...submit] };
 };
 
 const PART = 'part: ';

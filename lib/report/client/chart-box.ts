@@ -13,7 +13,7 @@ export class ChartBox {
   readonly #title: HTMLElement;
   readonly #canvas: HTMLElement;
   #chart: ECharts | undefined;
-  #option: ((theme: ChartTheme) => EChartsOption) | undefined;
+  #option: ((theme: ChartTheme, width: number) => EChartsOption) | undefined;
 
   constructor(className = '') {
     this.#title = h('h3', {});
@@ -24,7 +24,11 @@ export class ChartBox {
   }
 
   /** Shows a chart; where there is nothing to show it says so. */
-  show(title: string, option: ((theme: ChartTheme) => EChartsOption) | undefined, missing = 'no values'): void {
+  show(
+    title: string,
+    option: ((theme: ChartTheme, width: number) => EChartsOption) | undefined,
+    missing = 'no values',
+  ): void {
     this.#title.textContent = title;
     this.#option = option;
     if (option === undefined) {
@@ -37,7 +41,7 @@ export class ChartBox {
   }
 
   line(chart: LineChart, isDrawn: boolean, missing?: string): void {
-    this.show(chart.title, isDrawn ? (theme) => lineChartOption(chart, theme) : undefined, missing);
+    this.show(chart.title, isDrawn ? (theme, width) => lineChartOption(chart, theme, width) : undefined, missing);
   }
 
   #draw(): void {
@@ -46,6 +50,6 @@ export class ChartBox {
     if (this.#chart === undefined) this.#canvas.replaceChildren();
     this.#chart ??= echarts.init(this.#canvas, null, { renderer: 'svg' });
     this.#chart.resize();
-    this.#chart.setOption(this.#option(chartTheme()), { notMerge: true });
+    this.#chart.setOption(this.#option(chartTheme(), this.#canvas.clientWidth), { notMerge: true });
   }
 }

@@ -20,12 +20,23 @@ function tokenSpans({ pieces = [], logprobs = [] }: Segment): HTMLElement[] {
 
 const cutNote = (segment: Segment) =>
   segment.cut !== undefined &&
-  h('span', { class: 'cut' }, ` … ${segment.cut} ${segment.sampled ? 'tokens' : 'characters'} left out`);
+  h('span', { class: 'cut' }, ` … ${segment.cut} ${segment.text ? 'characters' : 'tokens'} left out`);
 
 const segmentView = (segment: Segment): HTMLElement =>
   segment.sampled
     ? h('div', { class: 'sampled' }, ...tokenSpans(segment), cutNote(segment))
     : h('div', { class: 'given' }, segment.text, cutNote(segment));
+
+/** Arguments on one line: a single text by itself. */
+function argumentsText(args: string): string {
+  try {
+    const values = Object.values(JSON.parse(args) as Record<string, unknown>);
+    return values.length === 1 && typeof values[0] === 'string' ? values[0].replace(/\s*\n\s*/g, ' ⏎ ') : args;
+  } catch {
+    // Shortened: no longer JSON.
+    return args;
+  }
+}
 
 const milliseconds = (value: number | undefined) => (value === undefined ? '–' : `${(value / 1000).toFixed(1)} s`);
 
@@ -40,7 +51,7 @@ function assistantView(turn: TurnView, number: number, row: readonly Segment[]):
     h('span', {}, `${times}${turn.finish && turn.finish !== 'stop' ? `, ended by ${turn.finish}` : ''}`),
   );
   const calls = (turn.calls ?? []).map(({ tool, args }) =>
-    h('div', { class: `call tool-${tool}` }, h('b', {}, tool), h('code', {}, args)),
+    h('div', { class: `call tool-${tool}` }, h('b', {}, tool), h('code', {}, argumentsText(args))),
   );
   const malformed = (turn.malformed ?? []).map((message) =>
     h('div', { class: 'call malformed' }, h('b', {}, 'not readable'), message),

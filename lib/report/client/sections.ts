@@ -4,7 +4,7 @@ import {
   detailCharts,
   evaluationChart,
   isDrawn,
-  knowsNeed,
+  needEnds,
   toolChart,
   trainingChart,
   whenToSearchChart,
@@ -39,8 +39,6 @@ const tile = (label: string, value: string, note = '') =>
     h('span', { class: 'tile-note' }, note),
   );
 
-const ends = <T>(values: readonly T[]): [T | undefined, T | undefined] => [values[0], values.at(-1)];
-
 function tiles(data: RunData): HTMLElement[] {
   const { run, result, episodes, evaluations } = data;
   const line = (label: string) => result.lines.find((one) => one.label.startsWith(label) && one.evaluated);
@@ -57,13 +55,14 @@ function tiles(data: RunData): HTMLElement[] {
       ),
     );
   }
-  if (knowsNeed(evaluations)) {
-    const [first, last] = ends(evaluations.filter((record) => typeof record.search_rate_needed === 'number'));
+  const needs = needEnds(evaluations);
+  if (needs) {
+    const [first, last] = needs;
     shown.push(
-      tile('searches when needed', `${percent(first?.search_rate_needed)} → ${percent(last?.search_rate_needed)}`),
+      tile('searches when needed', `${percent(first.search_rate_needed)} → ${percent(last.search_rate_needed)}`),
       tile(
         'searches when not needed',
-        `${percent(first?.search_rate_unneeded)} → ${percent(last?.search_rate_unneeded)}`,
+        `${percent(first.search_rate_unneeded)} → ${percent(last.search_rate_unneeded)}`,
       ),
     );
   }
@@ -92,7 +91,7 @@ export function overview(): Section {
 
 function resultRow(line: ResultLine, isReward: boolean): HTMLElement {
   if (!line.evaluated)
-    return h('tr', { class: 'absent' }, h('td', {}, line.label), h('td', { colspan: 3 }, 'not evaluated'));
+    return h('tr', { class: 'absent' }, h('td', {}, line.label), h('td', {}, 'not evaluated'), h('td', { colspan: 2 }));
   const value = isReward ? valueText(line.rewardMean, 'number') : percent(line.passRate);
   const interval = line.ci95[0] === null ? '–' : `${percent(line.ci95[0])} to ${percent(line.ci95[1])}`;
   const count = `${line.n}${line.invalid > 0 ? ` (${line.invalid} invalid)` : ''}`;
@@ -108,7 +107,13 @@ function resultRow(line: ResultLine, isReward: boolean): HTMLElement {
 
 function resultTable({ result }: Pick<RunData, 'result'>, isReward: boolean): HTMLElement {
   const gain = (name: string, value: number | null) =>
-    h('tr', { class: 'gain' }, h('td', {}, name), h('td', { colspan: 3 }, value === null ? '–' : points(value)));
+    h(
+      'tr',
+      { class: 'gain' },
+      h('td', {}, name),
+      h('td', {}, value === null ? '–' : points(value)),
+      h('td', { colspan: 2 }),
+    );
   const heads = ['', isReward ? 'mean reward' : 'pass@1', '95 % interval', 'episodes'];
   return h(
     'table',
@@ -150,14 +155,15 @@ export function whenToSearch(): Section {
   return {
     element,
     update: (data) => {
-      element.hidden = !knowsNeed(data.evaluations);
-      if (element.hidden) return;
-      const [first, last] = ends(data.evaluations.filter((record) => typeof record.search_rate_needed === 'number'));
+      const needs = needEnds(data.evaluations);
+      element.hidden = needs === undefined;
+      if (needs === undefined) return;
+      const [first, last] = needs;
       const change = (from: number | null | undefined, to: number | null | undefined) =>
         `${percent(from)} to ${percent(to)}`;
       text.textContent =
-        `Share of held-out episodes that search. Tasks that need the documentation: from ${change(first?.search_rate_needed, last?.search_rate_needed)}. ` +
-        `Tasks that do not: from ${change(first?.search_rate_unneeded, last?.search_rate_unneeded)}.`;
+        `Share of held-out episodes that search. Tasks that need the documentation: from ${change(first.search_rate_needed, last.search_rate_needed)}. ` +
+        `Tasks that do not: from ${change(first.search_rate_unneeded, last.search_rate_unneeded)}.`;
       const chart = whenToSearchChart(data);
       box.line({ ...chart, title: 'Episodes that search, by need' }, isDrawn(chart));
     },
