@@ -78,12 +78,8 @@ const ORDER = [
   ['environments'],
   ['rollout', 'config'],
   ['run'],
-<<<<<<< HEAD
-  ['loggers'],
+  ['loggers', 'report'],
   ['launch'],
-=======
-  ['launch', 'report'],
->>>>>>> b60e355 (The run's report: a page, a picture, a server and comparisons)
   ['evaluate'],
   ['trainer'],
   ['index.ts'],

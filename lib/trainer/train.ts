@@ -135,11 +135,8 @@ export async function train(input: TrainInput, options: TrainOptions = {}): Prom
       interrupted = true;
     }
     await saving.finish(state);
-<<<<<<< HEAD
     end = interrupted ? 'interrupted' : 'finished';
-=======
     await drawReport(context);
->>>>>>> b60e355 (The run's report: a page, a picture, a server and comparisons)
     const { metrics, evaluations } = await readRun(context.folder);
     context.reporter.closing(closingText(context, state, evaluations));
     const { folder: run } = context;
