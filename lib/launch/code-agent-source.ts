@@ -6,6 +6,7 @@ import type { Environment } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
 import type { EvaluationMode } from '../run/index.js';
 import { Sandbox } from '../sandbox/index.js';
+import type { SandboxOptions } from '../sandbox/index.js';
 import { openDocumentation } from '../tools/documentation/open.js';
 import type { EnvironmentSource } from './environment-source.js';
 import type { EnvironmentRequest } from './resolve-environment.js';
@@ -14,6 +15,12 @@ import type { EnvironmentRequest } from './resolve-environment.js';
 export const CODE_MODES: readonly EvaluationMode[] = ['no-tools', 'code-only', 'multi-tool'];
 /** 0 submissions stand for any number. */
 export const anyNumber = (submissions: number) => (submissions === 0 ? Infinity : submissions);
+
+/** What a configuration says of the sandbox. */
+export function sandboxOptions(request: EnvironmentRequest): SandboxOptions {
+  const { sandbox: backend, sandboxImage: image, sandboxEngine: engine, python, allowUnsandboxed } = request;
+  return { backend, python, image, engine, allowUnsandboxed };
+}
 
 /** The tasks whose reference solution passes here, where that was asked for. */
 async function withoutBroken(
@@ -51,9 +58,8 @@ export async function codeAgentSource(request: EnvironmentRequest): Promise<Envi
   const load = (source: string) => loadTasks(source, { difficulty, passPercentage, signal, notice });
   const filter = { difficulty, passPercentage, ...choose };
   const loaded: CodeTask[] = await loadTasks(request.tasks, { ...filter, signal, notice });
-  const { sandbox: backend, sandboxImage: image, sandboxEngine: engine, python, allowUnsandboxed } = request;
-  const documentation = await openDocumentation(python);
-  const sandbox = await Sandbox.open({ backend, python, image, engine, allowUnsandboxed });
+  const documentation = await openDocumentation(request.python);
+  const sandbox = await Sandbox.open(sandboxOptions(request));
   const { tasks, excluded } = await withoutBroken(loaded, sandbox, request).catch(async (error: unknown) => {
     await sandbox.close();
     throw error;

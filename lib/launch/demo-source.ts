@@ -3,7 +3,7 @@ import type { Environment } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
 import type { EvaluationMode } from '../run/index.js';
 import { Sandbox } from '../sandbox/index.js';
-import { anyNumber, CODE_MODES } from './code-agent-source.js';
+import { anyNumber, CODE_MODES, sandboxOptions } from './code-agent-source.js';
 import type { EnvironmentSource } from './environment-source.js';
 import type { EnvironmentRequest } from './resolve-environment.js';
 
@@ -13,9 +13,10 @@ const SIZES = { training: 1024, unseen: 128 };
  * A sandbox for the demo, which has to run where nothing was prepared: its programs may run in WebAssembly where there is
  * neither bubblewrap nor a container. Only the demo may: its model and its tasks are this package's own.
  */
-async function openSandbox({ sandbox, python, allowUnsandboxed, notice }: EnvironmentRequest): Promise<Sandbox> {
+async function openSandbox(request: EnvironmentRequest): Promise<Sandbox> {
+  const { sandbox, notice } = request;
   try {
-    return await Sandbox.open({ backend: sandbox, python, allowUnsandboxed });
+    return await Sandbox.open(sandboxOptions(request));
   } catch (error) {
     const isMissing = error instanceof GrpoError && error.code === 'SANDBOX_UNAVAILABLE';
     if (!isMissing || sandbox !== 'auto') throw error;

@@ -21,13 +21,23 @@ export interface EnvironmentSource {
   close: () => Promise<void>;
 }
 
-/** Entries chosen by name or given as objects; the given list replaces the environment's. */
-function chosen<T extends { name: string }>(kind: string, own: readonly T[], wanted: readonly (string | T)[]): T[] {
-  return wanted.map((entry) => {
-    if (typeof entry !== 'string') return entry;
+/**
+ * Entries chosen by name or given as objects; the given list replaces the environment's.
+ *
+ * @param elsewhere names that other modes know: left out here
+ */
+function chosen<T extends { name: string }>(
+  kind: string,
+  own: readonly T[],
+  wanted: readonly (string | T)[],
+  elsewhere: readonly string[] = [],
+): T[] {
+  return wanted.flatMap((entry) => {
+    if (typeof entry !== 'string') return [entry];
     const found = own.find((candidate) => candidate.name === entry);
-    if (found) return found;
-    const names = [...new Set(own.map((candidate) => candidate.name))].join(', ');
+    if (found) return [found];
+    if (elsewhere.includes(entry)) return [];
+    const names = [...new Set([...own.map((candidate) => candidate.name), ...elsewhere])].join(', ');
     throw new GrpoError('INVALID_CONFIG', 'config', `${kind} ${entry} is unknown; the environment has: ${names}`);
   });
 }
@@ -55,14 +65,20 @@ export interface EnvironmentChoices {
 /**
  * The environment with the tools, rewards and call format that the configuration names.
  *
+ * @param allTools names of the tools of all its modes: one that this mode lacks is left out of it
+ *
  * @throws {GrpoError} INVALID_CONFIG on an unknown name, or rewards under which failing can pay as much as passing
  */
-export function withChoices(environment: Environment, choices: EnvironmentChoices): Environment {
+export function withChoices(
+  environment: Environment,
+  choices: EnvironmentChoices,
+  allTools: readonly string[] = [],
+): Environment {
   const { tools, rewards, callFormat, maxNoCallTurns } = choices;
   const own: Environment = {
     ...environment,
     // A mode without tools stays one.
-    ...(tools && environment.tools.length > 0 ? { tools: chosen('tool', environment.tools, tools) } : {}),
+    ...(tools && environment.tools.length > 0 ? { tools: chosen('tool', environment.tools, tools, allTools) } : {}),
     ...(rewards ? { rewards: chosenRewards(environment, rewards) } : {}),
     ...(maxNoCallTurns === undefined || environment.tools.length === 0 ? {} : { maxNoCallTurns }),
   };

@@ -97,5 +97,9 @@ export async function resolveEnvironment(request: EnvironmentRequest): Promise<E
     await source.close();
     throw new GrpoError('INVALID_TASKS', 'config', `environment ${source.name} has no tasks`);
   }
-  return { ...source, open: (mode, purpose) => withChoices(source.open(mode, purpose), request) };
+  const toolNames = () =>
+    request.tools === undefined
+      ? []
+      : source.modes.flatMap((mode) => source.open(mode, 'train').tools.map(({ name }) => name));
+  return { ...source, open: (mode, purpose) => withChoices(source.open(mode, purpose), request, toolNames()) };
 }

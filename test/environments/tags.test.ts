@@ -61,6 +61,38 @@ test('a fence inside thinking is no call', () => {
   assert.equal(format.parse(`<think>\n${python('print(1)')}`).calls, [], 'thinking that never ends');
 });
 
+test('a turn whose only call stands in thinking is told so, and the call is not run', () => {
+  const told = { calls: [], malformed: ['a call inside of thinking is not run: write it after </think>'] };
+  for (const text of [
+    `<think>\n${python('print(1)')}\n</think>So be it.`,
+    '<think>I look it up: <search>csv</search></think>',
+    `Hm. <think>\n${python('print(1)')}`,
+    '<think>One.</think><think>\n```submit\nx = 1\n```\n</think>',
+  ]) {
+    assert.equal(format.parse(text), told, text);
+    assert.is(format.isComplete(text), false);
+  }
+  assert.equal(createTagFormat({ startsInThinking: true }).parse(python('print(1)')), told);
+  for (const text of [
+    '<think>A fence ```python opens.</think>Done.',
+    '<think>\n```python\n\n```\n</think>Done.',
+    '<think>\n```json\n{}\n```\n</think>Done.',
+    '<think>\n```python\nx = 1\n</think>Done.',
+  ]) {
+    assert.equal(format.parse(text), { calls: [], malformed: [] }, text);
+  }
+  const codeOnly = createTagFormat({ tools: ['execute', 'submit'] });
+  assert.equal(codeOnly.parse('<think><search>x</search></think>'), { calls: [], malformed: [] });
+  assert.equal(createTagFormat({ tools: [] }).parse(`<think>\n${python('x')}</think>`).malformed, []);
+  const [answer] = format.observe([], told.malformed);
+  assert.match(answer!.content, /^A call inside of thinking is not run: .*Write <search>QUERY<\/search>/);
+});
+
+test('think tags in a fence are code', () => {
+  const code = 'text = "<think>"\n# </think>';
+  assert.equal(format.parse(python(code)).calls, [{ tool: 'execute', args: { code } }]);
+});
+
 test('where the template opened the thinking, everything before </think> is thinking', () => {
   const opened = createTagFormat({ startsInThinking: true });
   assert.equal(opened.parse(python('print(1)')).calls, []);

@@ -1,5 +1,6 @@
-/** A search tag or a fence in the text of one turn, outside of thinking. */
+/** A search tag, a fence or a piece of thinking in the text of one turn. */
 export type Segment =
+  | { kind: 'thought'; text: string; complete: boolean }
   | { kind: 'search'; query: string; complete: boolean }
   | { kind: 'fence'; ticks: number; info: string; code: string; complete: boolean };
 
@@ -10,14 +11,18 @@ const SEARCH_CLOSE = '</search>';
 const FENCE_OPENER = /(?<=^|\n)(`{3,})[ \t]*([^`\r\n]*)(?=\r?\n|$)/g;
 
 /**
- * Search tags and fences of a turn in the order in which they are completed. What stands in thinking is left out, and so
- * is what stands in a fence: its lines are code.
+ * Search tags, fences and thoughts of a turn in the order in which they are completed. What stands in thinking is its text
+ * alone, and what stands in a fence is code.
  *
  * @param startsInThinking the chat template itself opened `<think>`, so the text begins inside it
  */
 export function* segments(text: string, startsInThinking = false): Generator<Segment> {
   let position = 0;
-  if (startsInThinking) position = after(text, THINK_CLOSE, 0);
+  if (startsInThinking) {
+    const thought = thoughtFrom(text, 0);
+    yield thought.segment;
+    position = thought.end;
+  }
   while (position < text.length) {
     const think = text.indexOf(THINK_OPEN, position);
     const search = nextSearch(text, position);
@@ -27,7 +32,9 @@ export function* segments(text: string, startsInThinking = false): Generator<Seg
     );
     if (first === Infinity) return;
     if (first === think) {
-      position = after(text, THINK_CLOSE, think);
+      const thought = thoughtFrom(text, think + THINK_OPEN.length);
+      yield thought.segment;
+      position = thought.end;
     } else if (search !== undefined && first === search.start) {
       if (search.end === undefined) {
         yield { kind: 'search', query: search.query, complete: false };
@@ -49,9 +56,13 @@ export function* segments(text: string, startsInThinking = false): Generator<Seg
   }
 }
 
-function after(text: string, mark: string, from: number): number {
-  const at = text.indexOf(mark, from);
-  return at < 0 ? text.length : at + mark.length;
+function thoughtFrom(text: string, start: number): { segment: Segment; end: number } {
+  const close = text.indexOf(THINK_CLOSE, start);
+  const inner = text.slice(start, close < 0 ? text.length : close);
+  return {
+    segment: { kind: 'thought', text: inner, complete: close >= 0 },
+    end: close < 0 ? text.length : close + THINK_CLOSE.length,
+  };
 }
 
 /** An opening tag with its query; a tag that a fence or another tag interrupts stays open. */

@@ -1,5 +1,6 @@
 import type { CallFormat, Message, ParsedTurn, ToolCall, ToolOutput } from '../types.js';
 import { segments, type Segment } from './segments.js';
+import { CALL_IN_THINKING } from './text.js';
 
 /** The tools that tags and fences can call. */
 export type TagTool = 'search' | 'execute' | 'submit';
@@ -32,9 +33,11 @@ export function createTagFormat(options: TagFormatOptions = {}): CallFormat {
   const tools = options.tools ?? ['search', 'execute', 'submit'];
   const read = (text: string): { parsed: ParsedTurn; complete: boolean } => {
     const malformed: string[] = [];
+    const thoughts: string[] = [];
     for (const segment of segments(text, options.startsInThinking)) {
+      if (segment.kind === 'thought') thoughts.push(segment.text);
       const tool = toolOf(segment);
-      if (tool === undefined || !tools.includes(tool)) continue;
+      if (segment.kind === 'thought' || tool === undefined || !tools.includes(tool)) continue;
       if (!segment.complete) {
         malformed[0] = segment.kind === 'search' ? '<search> was not closed' : 'the fence was not closed by a line ```';
         continue;
@@ -43,6 +46,8 @@ export function createTagFormat(options: TagFormatOptions = {}): CallFormat {
       if (call === undefined) return { parsed: { calls: [], malformed: ['the call was empty'] }, complete: true };
       return { parsed: { calls: [call], malformed: [] }, complete: true };
     }
+    if (malformed.length === 0 && thoughts.some((thought) => holdsCall(thought, tools)))
+      malformed[0] = CALL_IN_THINKING;
     return { parsed: { calls: [], malformed }, complete: false };
   };
   return {
@@ -64,7 +69,18 @@ export function correctiveLine(tools: TagTool[], reason = 'no call was found'): 
   return `${sentence}. Write ${listed}; a line \`\`\` closes a fence.`;
 }
 
+/** Whether a thought has a whole call in it. */
+function holdsCall(thought: string, tools: TagTool[]): boolean {
+  for (const segment of segments(thought)) {
+    const tool = toolOf(segment);
+    if (segment.kind === 'thought' || tool === undefined || !tools.includes(tool) || !segment.complete) continue;
+    if (toCall(segment, tool) !== undefined) return true;
+  }
+  return false;
+}
+
 function toolOf(segment: Segment): TagTool | undefined {
+  if (segment.kind === 'thought') return undefined;
   if (segment.kind === 'search') return 'search';
   if (segment.ticks !== 3) return undefined;
   const info = segment.info.toLowerCase();
@@ -72,7 +88,7 @@ function toolOf(segment: Segment): TagTool | undefined {
   return LANGUAGES.has(info) ? 'execute' : undefined;
 }
 
-function toCall(segment: Segment, tool: TagTool): ToolCall | undefined {
+function toCall(segment: Exclude<Segment, { kind: 'thought' }>, tool: TagTool): ToolCall | undefined {
   if (segment.kind === 'search') return segment.query === '' ? undefined : { tool, args: { query: segment.query } };
   return segment.code.trim() === '' ? undefined : { tool, args: { code: segment.code } };
 }

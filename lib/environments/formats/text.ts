@@ -6,6 +6,9 @@ export function withoutThinking(text: string, startsInThinking = false): string 
   return whole.replace(/<think>[^]*?(?:<\/think>|$)/g, '');
 }
 
+/** Said of a turn whose only call stands in thinking. */
+export const CALL_IN_THINKING = 'a call inside of thinking is not run: write it after </think>';
+
 /** A turn whose only call stands in thinking: an error that says so, rather than silence. */
 export function withCallInThinking(
   parsed: ParsedTurn,
@@ -17,7 +20,7 @@ export function withCallInThinking(
   const whole = startsInThinking ? `<think>${text}` : text;
   const thoughts = whole.match(/<think>[^]*?(?:<\/think>|$)/g) ?? [];
   if (!thoughts.some((thought) => thought.includes(mark))) return parsed;
-  return { calls: [], malformed: ['a call inside of thinking is not run: write it after </think>'] };
+  return { calls: [], malformed: [CALL_IN_THINKING] };
 }
 
 /** `JSON.parse`, or undefined with the parser's message. */

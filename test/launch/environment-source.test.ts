@@ -1,0 +1,28 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { codeAgent, type CodeAgentMode } from '../../lib/environments/code-agent/index.js';
+import { withChoices } from '../../lib/launch/environment-source.js';
+import { FakeSandbox } from '../environments/fake-sandbox.js';
+
+const tasks = [{ id: 'one', prompt: 'Add.', test: 'assert True' }];
+const open = (mode: CodeAgentMode) => codeAgent({ tasks, sandbox: new FakeSandbox(), mode });
+const all = open('multi-tool').tools.map(({ name }) => name);
+const names = (mode: CodeAgentMode, tools: string[]) =>
+  withChoices(open(mode), { tools }, all).tools.map(({ name }) => name);
+
+test('a tool that a mode lacks is left out of that mode, and offered in the others', () => {
+  assert.equal(names('multi-tool', ['search', 'submit']), ['search', 'submit']);
+  assert.equal(names('code-only', ['search', 'submit']), ['submit']);
+  assert.equal(names('no-tools', ['search', 'submit']), []);
+  assert.equal(names('code-only', ['search']), []);
+});
+
+test('a tool that no mode has is an error that lists those there are', () => {
+  assert.throws(
+    () => names('code-only', ['serach']),
+    /tool serach is unknown; the environment has: execute, submit, search/,
+  );
+  assert.throws(() => names('multi-tool', ['serach']), /the environment has: search, execute, submit/);
+});
+
+test.run();
