@@ -7,6 +7,7 @@ import {
   toolPrompt,
   type CallFormatName,
 } from '../../lib/environments/formats/index.js';
+import { createTagFormat } from '../../lib/environments/formats/tags.js';
 
 const tools = [
   {
@@ -196,6 +197,38 @@ test('random cuts and splices of calls never throw, and every call fits its sche
       assert.type(format.isComplete(text), 'boolean');
     }
   }
+});
+
+test('a reply of one mark over and over is read in time that grows with its length', () => {
+  const marks = [
+    '<search>',
+    '<think></think>',
+    '<tool_call>',
+    '<tool_call>{',
+    '```python\n',
+    '</tool_call>',
+    '{"a":',
+    '<function=add>',
+  ];
+  const formats = [createTagFormat(), hermes, xml, llama];
+  const longestMs = (length: number) =>
+    Math.max(
+      ...formats.flatMap((format) =>
+        marks.map((mark) => {
+          const text = mark.repeat(length / mark.length);
+          const times = [0, 1, 2].map(() => {
+            const started = performance.now();
+            format.parse(text);
+            format.isComplete(text);
+            return performance.now() - started;
+          });
+          return Math.min(...times);
+        }),
+      ),
+    );
+  longestMs(10_000);
+  // Eight times the text; quadratic time would be 64 times as long.
+  assert.ok(longestMs(160_000) < 32 * Math.max(longestMs(20_000), 5));
 });
 
 test.run();

@@ -35,9 +35,10 @@ export function createHermesFormat(options: JsonFormatOptions): CallFormat {
 
 function parseHermes(text: string, checker: CallChecker): ParsedTurn {
   const parsed: ParsedTurn = { calls: [], malformed: [] };
+  const lastClose = text.lastIndexOf(CLOSE);
   let open = text.indexOf(OPEN);
   while (open >= 0) {
-    const block = readBlock(text, open + OPEN.length);
+    const block = readBlock(text, open + OPEN.length, lastClose);
     if ('problem' in block) {
       parsed.malformed.push(block.problem);
     } else {
@@ -54,10 +55,11 @@ function parseHermes(text: string, checker: CallChecker): ParsedTurn {
 type Block = { end: number } & ({ value: unknown } | { problem: string });
 
 /** The JSON up to a closing tag; a closing tag inside a JSON string does not end it. */
-function readBlock(text: string, start: number): Block {
+function readBlock(text: string, start: number, lastClose: number): Block {
   const next = text.indexOf(OPEN, start);
   let first: Block | undefined;
-  let close = text.indexOf(CLOSE, start);
+  // Looked for only where there is one: a text of opening tags alone would be searched to its end for each of them.
+  let close = start <= lastClose ? text.indexOf(CLOSE, start) : -1;
   for (let tries = 0; close >= 0 && tries < 16; tries++) {
     const json = parseJson(text.slice(start, close));
     const end = close + CLOSE.length;

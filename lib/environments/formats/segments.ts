@@ -12,11 +12,12 @@ const FENCE_OPENER = /(?<=^|\n)(`{3,})[ \t]*([^`\r\n]*)(?=\r?\n|$)/g;
 
 /**
  * Search tags, fences and thoughts of a turn in the order in which they are completed. What stands in thinking is its text
- * alone, and what stands in a fence is code.
+ * alone, and what stands in a fence is code. Takes time in proportion to the text.
  *
  * @param startsInThinking the chat template itself opened `<think>`, so the text begins inside it
  */
 export function* segments(text: string, startsInThinking = false): Generator<Segment> {
+  const scan = new Scan(text);
   let position = 0;
   if (startsInThinking) {
     const thought = thoughtFrom(text, 0);
@@ -24,39 +25,58 @@ export function* segments(text: string, startsInThinking = false): Generator<Seg
     position = thought.end;
   }
   while (position < text.length) {
-    const think = text.indexOf(THINK_OPEN, position);
-    const search = nextSearch(text, position);
-    const fence = nextFence(text, position);
-    const first = Math.min(
-      ...[think, search?.start, fence?.start].filter((at) => at !== undefined && at >= 0).map(Number),
-    );
+    const think = scan.next(THINK_OPEN, position);
+    const search = scan.next(SEARCH_OPEN, position);
+    const fence = scan.nextFence(position);
+    const first = Math.min(think, search, fence);
     if (first === Infinity) return;
-    if (first === think) {
-      const thought = thoughtFrom(text, think + THINK_OPEN.length);
-      yield thought.segment;
-      position = thought.end;
-    } else if (search !== undefined && first === search.start) {
-      if (search.end === undefined) {
-        yield { kind: 'search', query: search.query, complete: false };
-        position = search.start + SEARCH_OPEN.length;
-      } else {
-        yield { kind: 'search', query: search.query, complete: true };
-        position = search.end;
-      }
-    } else if (fence !== undefined) {
-      yield {
-        kind: 'fence',
-        ticks: fence.ticks,
-        info: fence.info,
-        code: fence.code,
-        complete: fence.end !== undefined,
-      };
-      position = fence.end ?? text.length;
-    }
+    const { segment, end } =
+      first === think
+        ? thoughtFrom(text, think + THINK_OPEN.length)
+        : first === search
+          ? searchFrom(text, search, scan)
+          : fenceFrom(text, fence);
+    yield segment;
+    position = end;
   }
 }
 
-function thoughtFrom(text: string, start: number): { segment: Segment; end: number } {
+/** Where marks come next. Positions only grow, so that each part of the text is looked through once for each mark. */
+class Scan {
+  private readonly found = new Map<string, number>();
+
+  constructor(private readonly text: string) {}
+
+  /** The first place of the mark at or after a position, Infinity where there is none. */
+  next(mark: string, from: number): number {
+    return this.remember(mark, from, () => this.text.indexOf(mark, from));
+  }
+
+  /** The first opening line of a fence. */
+  nextFence(from: number): number {
+    return this.remember('fence', from, () => {
+      FENCE_OPENER.lastIndex = from;
+      return FENCE_OPENER.exec(this.text)?.index ?? -1;
+    });
+  }
+
+  private remember(mark: string, from: number, look: () => number): number {
+    const known = this.found.get(mark);
+    if (known !== undefined && known >= from) return known;
+    const at = look();
+    const place = at < 0 ? Infinity : at;
+    this.found.set(mark, place);
+    return place;
+  }
+}
+
+interface Found {
+  segment: Segment;
+  /** Where to go on. */
+  end: number;
+}
+
+function thoughtFrom(text: string, start: number): Found {
   const close = text.indexOf(THINK_CLOSE, start);
   const inner = text.slice(start, close < 0 ? text.length : close);
   return {
@@ -66,33 +86,32 @@ function thoughtFrom(text: string, start: number): { segment: Segment; end: numb
 }
 
 /** An opening tag with its query; a tag that a fence or another tag interrupts stays open. */
-function nextSearch(text: string, from: number): { start: number; query: string; end?: number } | undefined {
-  const start = text.indexOf(SEARCH_OPEN, from);
-  if (start < 0) return undefined;
+function searchFrom(text: string, start: number, scan: Scan): Found {
   const inner = start + SEARCH_OPEN.length;
-  const close = text.indexOf(SEARCH_CLOSE, inner);
-  const again = text.indexOf(SEARCH_OPEN, inner);
-  if (close < 0 || (again >= 0 && again < close)) return { start, query: '' };
+  const close = scan.next(SEARCH_CLOSE, inner);
+  const open: Found = { segment: { kind: 'search', query: '', complete: false }, end: inner };
+  if (close === Infinity || scan.next(SEARCH_OPEN, inner) < close) return open;
   const query = text.slice(inner, close);
-  if (/\n```/.test(query)) return { start, query: '' };
-  return { start, query: query.trim(), end: close + SEARCH_CLOSE.length };
+  if (query.includes('\n```')) return open;
+  return { segment: { kind: 'search', query: query.trim(), complete: true }, end: close + SEARCH_CLOSE.length };
 }
 
-function nextFence(
-  text: string,
-  from: number,
-): { start: number; ticks: number; info: string; code: string; end?: number } | undefined {
-  FENCE_OPENER.lastIndex = from;
-  const opener = FENCE_OPENER.exec(text);
-  if (opener === null) return undefined;
+function fenceFrom(text: string, start: number): Found {
+  FENCE_OPENER.lastIndex = start;
+  const opener = FENCE_OPENER.exec(text)!;
   const ticks = opener[1]!.length;
   const info = opener[2]!.trim();
-  const lineEnd = text.indexOf('\n', opener.index);
-  if (lineEnd < 0) return { start: opener.index, ticks, info, code: '' };
+  const lineEnd = text.indexOf('\n', start);
+  if (lineEnd < 0) return { segment: { kind: 'fence', ticks, info, code: '', complete: false }, end: text.length };
   const closer = new RegExp(`(?<=\\n)\`{${ticks}}[ \\t]*(?=\\r?\\n|$)`, 'g');
   closer.lastIndex = lineEnd + 1;
   const closed = closer.exec(text);
-  const code = text.slice(lineEnd + 1, closed?.index ?? text.length).replace(/\r\n/g, '\n');
-  const found = { start: opener.index, ticks, info, code: code.replace(/\n$/, '') };
-  return closed === null ? found : { ...found, end: closed.index + closed[0].length };
+  const code = text
+    .slice(lineEnd + 1, closed?.index ?? text.length)
+    .replace(/\r\n/g, '\n')
+    .replace(/\n$/, '');
+  return {
+    segment: { kind: 'fence', ticks, info, code, complete: closed !== null },
+    end: closed === null ? text.length : closed.index + closed[0].length,
+  };
 }
