@@ -98,8 +98,15 @@ class PytestPlugin:
             crash = getattr(entry.longrepr, 'reprcrash', None)
             return shorten(crash.message if crash is not None else str(entry.longrepr))
 
+        def hooks():
+            # One list of calls for each hook: a plugin that registers itself later shows here.
+            return {name: [id(each.function) for each in hook.get_hookimpls()]
+                    for name, hook in vars(kept['manager'].hook).items() if not name.startswith('_')}
+
         def finished(entry):
-            if entry.failed:
+            if hooks() != kept['hooks']:
+                report('fail', short(entry.nodeid), 'a plugin was registered while the tests ran')
+            elif entry.failed:
                 report('fail', short(entry.nodeid), message(entry))
             elif entry.skipped:
                 report('skip', short(entry.nodeid), 'skipped')
@@ -110,7 +117,11 @@ class PytestPlugin:
             if entry.failed:
                 report('fail', 'test code', message(entry))
 
+        def configured(config):
+            kept['manager'] = config.pluginmanager
+
         def before():
+            kept['hooks'] = hooks()
             kept['guard'] = make_guard()
 
         def compare():
@@ -121,6 +132,7 @@ class PytestPlugin:
         # pytest looks at the names of parameters: each hook needs its own.
         self.pytest_runtest_logreport = lambda report: finished(report)
         self.pytest_collectreport = lambda report: read(report)
+        self.pytest_configure = lambda config: configured(config)
         self.pytest_collection = before
         self.pytest_collection_finish = compare
         self.pytest_sessionfinish = compare

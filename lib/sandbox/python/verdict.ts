@@ -10,6 +10,8 @@ MESSAGE_CHARACTERS = 2000
 # Tests and solutions may replace these for good: no comparison depends on them.
 HARMLESS = {('builtins', 'print'), ('builtins', 'input'), ('builtins', 'open'),
             ('TestCase', 'maxDiff'), ('TestCase', 'longMessage')}
+# What tests run in; unittest and pytest lean on contextlib and functools.
+GUARDED = ('builtins', 'unittest', 'pytest', '_pytest', 'pluggy', 'contextlib', 'functools')
 TELLING = ('__getattribute__', '__getattr__', '__init_subclass__', '__setattr__', '__new__', '__call__', '__eq__')
 
 
@@ -64,7 +66,7 @@ class Guard:
         self.modules = {}
         self.classes = {}
         for name, module in list(sys.modules.items()):
-            if name == 'builtins' or name.split('.')[0] in ('unittest', 'pytest', '_pytest', 'pluggy'):
+            if name.split('.')[0] in GUARDED:
                 if isinstance(module, types.ModuleType):
                     self.modules[name] = (module, self.freeze(vars(module)))
                     for value in list(vars(module).values()):
@@ -73,8 +75,13 @@ class Guard:
 
     @staticmethod
     def inner(value):
+        """What a function does, through all that wraps it."""
         value = getattr(value, '__func__', value)
-        return (value.__code__, value.__defaults__) if isinstance(value, types.FunctionType) else None
+        found = []
+        while isinstance(value, types.FunctionType) and len(found) < 8:
+            found.append((value.__code__, value.__defaults__, value.__kwdefaults__))
+            value = value.__dict__.get('__wrapped__')
+        return found
 
     def freeze(self, names):
         kept = {}
@@ -84,6 +91,8 @@ class Guard:
         return kept
 
     def change(self):
+        if sys.gettrace() is not None or sys.getprofile() is not None:
+            return 'the trace function'
         for name, (module, before) in self.modules.items():
             if sys.modules.get(name) is not module:
                 return name
