@@ -2,6 +2,7 @@
 // usage: npx tsx bench/documentation.ts [INTERPRETER WITH AN INDEX OF numpy AND pandas]
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { measureSearch } from '../lib/bench/documentation-speed.js';
 import { loadDocumentation, shippedIndexPath } from '../lib/tools/documentation/entries.js';
 import { openDocumentation } from '../lib/tools/documentation/open.js';
 import { DocumentationIndex } from '../lib/tools/documentation/search.js';
@@ -17,26 +18,19 @@ const read = (name: string): Query[] =>
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as Query);
-const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
 /** Median milliseconds of a query, and the share with a right symbol among the first three. */
 function measure(label: string, index: DocumentationIndex, queries: Query[]): void {
-  const rounds = 5;
-  const times: number[] = [];
-  for (let round = 0; round <= rounds; round++) {
-    for (const { query } of queries) {
-      const started = performance.now();
-      index.search(query, 3);
-      // The first round warms up.
-      if (round > 0) times.push(performance.now() - started);
-    }
-  }
+  const searchMs = measureSearch(
+    index,
+    queries.map(({ query }) => query),
+  );
   const missed = queries.filter(
     ({ query, accept }) => !index.search(query, 3).some(({ name }) => accept.includes(name)),
   );
   const share = 1 - missed.length / queries.length;
   console.log(
-    `${label}: ${(100 * share).toFixed(0)}% of ${queries.length} in the top 3, median ${median(times).toFixed(2)} ms`,
+    `${label}: ${(100 * share).toFixed(0)}% of ${queries.length} in the top 3, median ${searchMs.toFixed(2)} ms`,
   );
   if (process.env.SHOW_MISSES) {
     for (const { query } of missed) {

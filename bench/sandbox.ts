@@ -1,9 +1,9 @@
 // Programs a second and processor time a program, inside the sandbox and with a plain python3 each time.
 // Usage: node --import tsx bench/sandbox.ts [programs, default 300] [python, default python3] [backend, default bubblewrap]
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
+import { measurePrograms } from '../lib/bench/sandbox-speed.js';
 import { Sandbox } from '../lib/sandbox/index.js';
 import type { SandboxBackend } from '../lib/sandbox/index.js';
 
@@ -14,53 +14,6 @@ const CASES: [string, string][] = [
   ['trivial', 'print(6 * 7)'],
   ['numpy and pandas', 'import numpy, pandas\nprint(int(pandas.Series(numpy.arange(4)).sum()))'],
 ];
-const TICKS_PER_SECOND = 100;
-
-interface Times {
-  parent: number;
-  ticks: number;
-}
-
-/** Processor time in ms of this process and everything below it, what ended and was waited for included. */
-function processorMs(): number {
-  const found = new Map<number, Times>();
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
-    try {
-      const line = readFileSync(`/proc/${name}/stat`, 'utf8');
-      const fields = line
-        .slice(line.lastIndexOf(')') + 2)
-        .split(' ')
-        .map(Number);
-      const ticks = fields.slice(11, 15).reduce((sum, value) => sum + value, 0);
-      found.set(Number(name), { parent: fields[1] ?? 0, ticks });
-    } catch (error) {
-      if (!['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error; // ended meanwhile
-    }
-  }
-  const isOurs = (pid: number): boolean => pid === process.pid || (found.has(pid) && isOurs(found.get(pid)!.parent));
-  let ticks = 0;
-  for (const [pid, times] of found) if (isOurs(pid)) ticks += times.ticks;
-  return (ticks * 1000) / TICKS_PER_SECOND;
-}
-
-interface Measured {
-  wallMs: number;
-  processorMs: number;
-}
-
-/** Wall and processor time of one program, from `total` of them, `width` at a time. */
-async function measure(total: number, width: number, run: () => Promise<void>): Promise<Measured> {
-  const processorBefore = processorMs();
-  const began = performance.now();
-  let left = total;
-  const work = async (): Promise<void> => {
-    while (left-- > 0) await run();
-  };
-  await Promise.all(Array.from({ length: width }, work));
-  return { wallMs: (performance.now() - began) / total, processorMs: (processorMs() - processorBefore) / total };
-}
-
 async function main(): Promise<void> {
   const execute = promisify(execFile);
   const executable = (await execute(python, ['-c', 'import sys; print(sys.executable)'])).stdout.trim();
@@ -81,10 +34,10 @@ async function main(): Promise<void> {
         );
         continue;
       }
-      await measure(4 * atOnce, atOnce, inside); // until all interpreters are up
-      const fast = await measure(programs, atOnce, inside);
-      const single = await measure(Math.ceil(programs / 4), 1, inside);
-      const started = await measure(Math.ceil(programs / 20), 1, plain);
+      await measurePrograms(4 * atOnce, atOnce, inside); // until all interpreters are up
+      const fast = await measurePrograms(programs, atOnce, inside);
+      const single = await measurePrograms(Math.ceil(programs / 4), 1, inside);
+      const started = await measurePrograms(Math.ceil(programs / 20), 1, plain);
       console.log(
         `${name}: ${(1000 / fast.wallMs).toFixed(0)} programs/s (${atOnce} at once), ${fast.processorMs.toFixed(1)} ms of processor time each`,
       );

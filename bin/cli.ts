@@ -5,6 +5,7 @@ import { GrpoError } from '../lib/errors.js';
 import { packageVersion } from '../lib/run/config-file.js';
 import { coloursFor } from '../lib/terminal/colours.js';
 import { printLine } from '../lib/terminal/live.js';
+import * as bench from './commands/bench.js';
 import * as docs from './commands/docs.js';
 import * as doctor from './commands/doctor.js';
 import * as evaluation from './commands/eval.js';
@@ -27,6 +28,7 @@ const COMMANDS = [
   docs,
   report,
   log,
+  bench,
   setup,
   doctor,
 ] as unknown as CommandModule[];

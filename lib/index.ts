@@ -32,6 +32,8 @@ export { sft, train } from './trainer/index.js';
 export type { SftMetrics, SftResult, SftValidation, TrainOptions, TrainResult } from './trainer/index.js';
 export { logRun } from './loggers/index.js';
 export type { LoggersRequest } from './loggers/index.js';
+export { bench } from './bench/index.js';
+export type { BenchOptions, BenchResult } from './bench/index.js';
 export { evaluate } from './evaluate/index.js';
 export type { EvaluateOptions, EvaluateResult } from './evaluate/index.js';
 export { writeReport } from './report/index.js';

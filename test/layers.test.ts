@@ -80,7 +80,7 @@ const ORDER = [
   ['run'],
   ['loggers', 'report'],
   ['launch'],
-  ['evaluate'],
+  ['evaluate', 'bench'],
   ['trainer'],
   ['index.ts'],
 ];

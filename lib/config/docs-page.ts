@@ -1,3 +1,4 @@
+import { benchSchema } from './bench-schema.js';
 import { configKeys } from './keys.js';
 import type { ConfigKey } from './keys.js';
 import { PRESETS } from './presets.js';
@@ -54,5 +55,9 @@ ${table(evaluateSchema)}
 ## generate
 
 ${table(generateSchema)}
+
+## bench
+
+${table(benchSchema)}
 `;
 }

@@ -1,3 +1,5 @@
+export { benchSchema } from './bench-schema.js';
+export type { BenchConfig, BenchInput } from './bench-schema.js';
 export { effectiveConfig } from './effective.js';
 export { flagOptions, readFlags } from './flags.js';
 export { configKeys } from './keys.js';
@@ -6,6 +8,7 @@ export { loadConfigFile } from './load.js';
 export {
   mergeSftInputs,
   mergeTrainInputs,
+  resolveBenchConfig,
   resolveEvaluateConfig,
   resolveGenerateConfig,
   resolveSftConfig,

@@ -1,6 +1,8 @@
 import { GrpoError } from '../errors.js';
 import { nearestName } from '../known-keys.js';
 import { checkApplicable } from './applicable.js';
+import { benchSchema } from './bench-schema.js';
+import type { BenchConfig, BenchInput } from './bench-schema.js';
 import { configKeys } from './keys.js';
 import { describeIssues } from './issues.js';
 import { PRESETS } from './presets.js';
@@ -137,6 +139,11 @@ export function resolveEvaluateConfig(...layers: EvaluateInput[]): EvaluateConfi
     throw new GrpoError('INVALID_CONFIG', 'config', message);
   }
   return config;
+}
+
+/** The same for `bench`. @throws {GrpoError} INVALID_CONFIG */
+export function resolveBenchConfig(...layers: BenchInput[]): BenchConfig {
+  return parse(mergeConfigs([], ...(layers as Tree[])), benchSchema, 'config');
 }
 
 /** The same for `generate`. @throws {GrpoError} INVALID_CONFIG */
