@@ -2,6 +2,8 @@ import type { Argv } from 'yargs';
 import { flagOptions, generateSchema, readFlags } from '../../lib/config/index.js';
 import type { GenerateInput } from '../../lib/config/index.js';
 import type { EpisodeTurn, Message } from '../../lib/environments/types.js';
+import { printLine } from '../../lib/terminal/live.js';
+import { ProgressLine } from '../../lib/terminal/progress.js';
 import { onInterrupt } from '../interrupt.js';
 
 export const command = 'generate';
@@ -13,7 +15,7 @@ export function builder(yargs: Argv): Argv {
     .example('$0 generate --model MODEL --tasks tasks.jsonl --task mbpp/2', 'one task of a file');
 }
 
-const print = (head: string, text: string) => process.stdout.write(`--- ${head}\n${text}\n\n`);
+const print = (head: string, text: string) => printLine(process.stdout, `--- ${head}\n${text}\n`);
 
 function printTurn(turn: EpisodeTurn, next: Message[]): void {
   const seconds = (turn.generateMs / 1000).toFixed(1);
@@ -26,18 +28,31 @@ export async function handler(args: Record<string, unknown>): Promise<void> {
   const input = readFlags(generateSchema, args) as GenerateInput;
   const { generate } = await import('../../lib/evaluate/index.js');
   const interruption = onInterrupt(() => 'stopping');
+  const progress = new ProgressLine(process.stderr);
+  const work = (label: string) => {
+    if (process.stderr.isTTY) progress.show({ label });
+  };
   const shown = input.json
     ? {}
     : {
-        onPrompt: (messages: Message[]) => messages.forEach(({ role, content }) => print(role, content)),
-        onTurn: printTurn,
+        onPrompt: (messages: Message[]) => {
+          messages.forEach(({ role, content }) => print(role, content));
+          work('the assistant writes');
+        },
+        onTurn: (turn: EpisodeTurn, next: Message[]) => {
+          printTurn(turn, next);
+          work(`after ${++turns} ${turns === 1 ? 'turn' : 'turns'}`);
+        },
       };
+  let turns = 0;
+  work('loading');
   try {
     const episode = await generate(input, { signal: interruption.stop, ...shown });
+    progress.clear();
     const { state, finish, invalid, reward, figures } = episode;
     if (input.json) {
-      const { task, turns, outcome } = state;
-      const facts = { task: task.id, finish, invalid, reward, figures, outcome, turns };
+      const { task, outcome } = state;
+      const facts = { task: task.id, finish, invalid, reward, figures, outcome, turns: state.turns };
       process.stdout.write(`${JSON.stringify(facts, undefined, 2)}\n`);
     } else {
       const parts = Object.entries(reward?.parts ?? {}).map(([name, value]) => `${name} ${value}`);
@@ -45,6 +60,7 @@ export async function handler(args: Record<string, unknown>): Promise<void> {
     }
     process.exitCode = interruption.exitCode() ?? (invalid === undefined ? 0 : 1);
   } finally {
+    progress.clear();
     interruption.dispose();
   }
 }

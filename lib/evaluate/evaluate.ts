@@ -195,8 +195,10 @@ export async function evaluate(input: EvaluateInput, options: EvaluateOptions = 
     if (log !== undefined && log.size > 0) reporter.message(`${log.size} episodes are kept of an earlier evaluation`);
     const evaluation = { config, source, reporter, signal: options.signal ?? new AbortController().signal, log };
     const onBase = (policy: PolicyLike) => evaluatePolicy(evaluation, policy, modes, 'base');
-    const baseline = options.policy ? await onBase(options.policy) : await withPolicy(config, undefined, onBase);
     const { adapter } = config;
+    if (!options.policy) reporter.progress({ label: `loading ${config.model}` });
+    const baseline = options.policy ? await onBase(options.policy) : await withPolicy(config, undefined, onBase);
+    if (adapter !== undefined) reporter.progress({ label: `loading ${config.model} with ${adapter}` });
     const trainedModes = modes.filter((mode) => TRAINED_MODES.includes(mode));
     const trained =
       adapter === undefined

@@ -17,7 +17,7 @@ export function textReporter(output: LineStream = process.stdout): Reporter {
   return {
     ...quietReporter,
     message: (text) => progress.print(text),
-    warning: (text) => progress.print(`${yellow('warning:')} ${text}`),
+    warning: (text) => progress.print(`${yellow('warning:')} ${text.trim().replace(/\s*\n\s*/g, ' ')}`),
     run: (folder) => finished(dim(`run folder ${folder}`)),
     step: (_metrics, text) => finished(headed(text, bold)),
     evaluation: (_record, text) => finished(headed(text, cyan)),

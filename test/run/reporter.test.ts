@@ -9,7 +9,7 @@ test('a run on a terminal: warnings and messages stay above the live line, a fin
   const reporter = textReporter(terminal.stream);
   reporter.run('runs/x', 0);
   reporter.progress({ label: 'step 1/3', done: 1, total: 8, unit: 'episodes' });
-  reporter.warning('a warning');
+  reporter.warning('a\n  warning');
   reporter.message('a message');
   const shown = ['run folder runs/x', 'warning: a warning', 'a message'];
   assert.equal(terminal.rows(), [...shown, 'step 1/3 ███░░░░░░░░░░░░░░░░░░░░░ 1/8 episodes']);
