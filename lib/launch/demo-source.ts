@@ -16,11 +16,12 @@ const SIZES = { training: 1024, unseen: 128 };
 async function openSandbox(request: EnvironmentRequest): Promise<Sandbox> {
   const { sandbox, notice } = request;
   try {
-    return await Sandbox.open(sandboxOptions(request));
+    const reuse = sandbox === 'pyodide' ? { reuse: true } : {};
+    return await Sandbox.open({ ...sandboxOptions(request), ...reuse });
   } catch (error) {
     const isMissing = error instanceof GrpoError && error.code === 'SANDBOX_UNAVAILABLE';
     if (!isMissing || sandbox !== 'auto') throw error;
-    const opened = await Sandbox.open({ backend: 'pyodide' });
+    const opened = await Sandbox.open({ backend: 'pyodide', reuse: true });
     notice?.(
       "neither bubblewrap nor a container engine is here: the demo's programs run in Pyodide (Python in WebAssembly)",
     );

@@ -58,8 +58,12 @@ async function containerCandidates(options: SandboxOptions): Promise<Candidate[]
 }
 
 /** @throws INVALID_ARGUMENT where image or engine are given and no container can come of it */
-function checkContainerOptions(options: SandboxOptions): void {
-  const { backend = 'auto', image, engine } = options;
+function checkBackendOptions(options: SandboxOptions): void {
+  const { backend = 'auto', image, engine, reuse } = options;
+  if (reuse === true && backend !== 'pyodide') {
+    const message = `reuse does not apply to backend '${backend}', only to 'pyodide'`;
+    throw new GrpoError('INVALID_ARGUMENT', 'Sandbox.open', message);
+  }
   if (engine !== undefined && engine !== 'docker' && engine !== 'podman') {
     throw new GrpoError(
       'INVALID_ARGUMENT',
@@ -104,7 +108,7 @@ async function automatic(options: SandboxOptions): Promise<Candidates> {
  * @throws SANDBOX_UNAVAILABLE, INVALID_ARGUMENT
  */
 export async function candidatesFor(options: SandboxOptions): Promise<Candidates> {
-  checkContainerOptions(options);
+  checkBackendOptions(options);
   const backend = options.backend ?? 'auto';
   const python = options.python ?? 'python3';
   switch (backend) {
@@ -134,7 +138,7 @@ export async function candidatesFor(options: SandboxOptions): Promise<Candidates
     }
     case 'pyodide':
       return {
-        candidates: [{ backend, name: backend, pool: new PyodideRunner(findPyodide()), processes: 0 }],
+        candidates: [{ backend, name: backend, pool: new PyodideRunner(findPyodide(), options.reuse), processes: 0 }],
         reasons: [],
       };
     default:

@@ -9,6 +9,13 @@ export interface SandboxOptions {
   image?: string;
   /** What runs a container. @default the first of docker and podman that works */
   engine?: 'docker' | 'podman';
+  /**
+   * Of backend 'pyodide': one process runs many programs, a hundred times faster. Python's memory and files are put back
+   * after each; a program that broke out into the JavaScript around it could reach later ones.
+   *
+   * @default false
+   */
+  reuse?: boolean;
   /** Allows backend 'process'. @default false */
   allowUnsandboxed?: boolean;
 }

@@ -13,7 +13,7 @@ import { writeTokenizer } from './tokenizer.js';
 import { traces } from './traces.js';
 
 const SEED = 1;
-const STEPS = Number(process.env['DEMO_STEPS'] ?? 1100);
+const STEPS = 700;
 const BATCH_ROWS = 128;
 const VALIDATION_ROWS = 512;
 const SHAPE = { hiddenSize: 128, layers: 3, heads: 4, intermediateSize: 384, maxContext: 512 };

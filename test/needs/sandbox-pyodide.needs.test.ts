@@ -64,6 +64,90 @@ for (const [style, source] of Object.entries(TESTS)) {
   });
 }
 
+/** A sandbox whose processes are kept, closed after. */
+async function withKept(use: (kept: Sandbox) => Promise<void>): Promise<void> {
+  const kept = await Sandbox.open({ backend: 'pyodide', reuse: true });
+  try {
+    await use(kept);
+  } finally {
+    await kept.close();
+  }
+}
+
+test('in a process that is kept, nothing of a program is left for the next', async () => {
+  await withKept(async (kept) => {
+    const leave = `import builtins, json, os, sys, unittest
+sys.left = builtins.left = True
+json.dumps = None
+unittest.TestCase.assertEqual = lambda *_: None
+open('/tmp/left', 'w').write('x')
+open('left', 'w').write('x')
+os.environ['LEFT'] = '1'
+held = os.open('/tmp/held', os.O_CREAT | os.O_WRONLY)
+print(held)`;
+    const look = `import builtins, json, os, sys, unittest
+print(hasattr(sys, 'left'), hasattr(builtins, 'left'), json.dumps(1), unittest.TestCase.assertEqual.__name__,
+      os.listdir('/tmp'), os.listdir('.'), 'LEFT' in os.environ)`;
+    const first = await kept.run({ code: leave });
+    assert.is(first.status, 'ok', first.stderr);
+    assert.is((await kept.run({ code: look })).stdout, "False False 1 assertEqual ['program'] ['main.py'] False\n");
+    assert.is((await kept.run({ code: leave })).stdout, first.stdout);
+  });
+});
+
+test('kept or not, exit codes, errors, limits and verdicts are the same', async () => {
+  await withKept(async (kept) => {
+    for (let round = 0; round < 2; round++) {
+      for (const open of [kept, sandbox]) {
+        const { status, exitCode, stdout } = await open.run({
+          code: 'print(input())\nraise SystemExit(7)',
+          stdin: 'hi\n',
+        });
+        assert.equal([status, exitCode, stdout], ['error', 7, 'hi\n']);
+      }
+      const test = 'assert task_func(1) == 2\nassert task_func(2) == 3';
+      const passing = await kept.test({ solution: 'def task_func(x):\n    return x + 1', test });
+      assert.equal([passing.status, passing.testsRun, passing.failures], ['pass', 2, []]);
+      const failing = await kept.test({ solution: 'def task_func(x):\n    return None', test });
+      assert.is(failing.status, 'fail');
+    }
+    assert.is((await kept.run({ code: 'while True: pass', timeoutMs: 500 })).status, 'timeout');
+    assert.is((await kept.run({ code: 'print("x" * 2000)', outputBytes: 1000 })).status, 'output');
+    const whole = await kept.run({ code: 'print("x" * 999)', outputBytes: 1000 });
+    assert.equal([whole.status, whole.stdout.length], ['ok', 1000]);
+    const ended = await kept.run({ code: 'import os\nprint("bye", flush=True)\nos._exit(3)' });
+    assert.equal([ended.status, ended.exitCode, ended.stdout], ['error', 3, 'bye\n']);
+    assert.is((await kept.run({ code: 'print("next")' })).stdout, 'next\n');
+  });
+});
+
+test('a program that changed files beside its own takes its process with it', async () => {
+  await withKept(async (kept) => {
+    const change = `import os
+for path in (os.path.dirname(os.__file__) + '/left.py', '/left'):
+    try:
+        with open(path, 'w') as file:
+            file.write('raise RuntimeError("spoilt")')
+        print('changed')
+    except OSError as error:
+        print(error)`;
+    assert.match((await kept.run({ code: change })).stdout, /changed\n$/);
+    for (let again = 0; again < 3; again++) {
+      const { stdout, stderr } = await kept.run({ code: 'import os\nprint(os.path.exists("/left"))' });
+      assert.is(stdout, 'False\n', stderr);
+    }
+  });
+});
+
+test('only pyodide keeps processes', async () => {
+  try {
+    await Sandbox.open({ backend: 'bubblewrap', reuse: true });
+    assert.unreachable();
+  } catch (error) {
+    assert.match((error as Error).message, /reuse does not apply to backend 'bubblewrap'/);
+  }
+});
+
 test.after(() => sandbox.close());
 
 test.run();

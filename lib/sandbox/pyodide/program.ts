@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { Job } from '../jobs.js';
 import { nodeArguments, type Pyodide } from './launch.js';
 import { PROGRAM_PYTHON } from './python.js';
-import { PROGRAM_SCRIPT } from './script.js';
+import { PROGRAM_SCRIPT, SERIES_SCRIPT } from './script.js';
 
 const START_MS = 120_000;
 const LOOK_MS = 50;
@@ -12,6 +13,8 @@ const PAGE_BYTES = 4096;
 const REPORT_BYTES = 4 * 2 ** 20;
 const READY = 'ready\n';
 const MEMORY = 'memory\n';
+/** Longer than what stands at the end of a kept process's streams: a mark, a space, an exit code, a line end. */
+const MARK_BYTES = 80;
 
 /** How a program ended, and what it wrote. */
 export interface Ended {
@@ -26,18 +29,28 @@ interface Stream {
   chunks: Buffer[];
   bytes: number;
   limit: number;
+  /** The last bytes, as latin1. */
+  tail: string;
 }
 
-/** A process with Python in WebAssembly that waits for its one program. */
+/** A process with Python in WebAssembly that waits for its one program, or for one after the other. */
 export class PyodideProgram {
   private readonly child: ChildProcess;
   private readonly streams: Stream[] = [];
   private readonly exit: Promise<number | null>;
   private readonly up: Promise<string | undefined>;
   private reason: Ended['status'] | undefined;
+  /** Called when every stream has ended with the mark of the present program. */
+  private marked: (() => void) | undefined;
+  private mark = '';
 
-  constructor(pyodide: Pyodide) {
-    this.child = spawn(process.execPath, nodeArguments(pyodide, PROGRAM_SCRIPT, PROGRAM_PYTHON), {
+  /** @param isKept it takes another program after one that ended in good order */
+  constructor(
+    pyodide: Pyodide,
+    private readonly isKept = false,
+  ) {
+    const script = isKept ? SERIES_SCRIPT : PROGRAM_SCRIPT;
+    this.child = spawn(process.execPath, nodeArguments(pyodide, script, PROGRAM_PYTHON), {
       env: {},
       cwd: '/',
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
@@ -71,14 +84,24 @@ export class PyodideProgram {
     return this.up;
   }
 
-  /** Runs the one program; what crosses a limit is killed. */
+  /** Whether it can take a program now. */
+  get isAlive(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null && this.reason === undefined;
+  }
+
+  /** Runs a program; what crosses a limit is killed. */
   async run(sent: object, stdin: string, limits: Job['limits'], signal: AbortSignal): Promise<Ended | undefined> {
     const before = this.residentBytes();
     for (const stream of this.streams) {
       stream.chunks = [];
       stream.bytes = 0;
-      stream.limit = limits.outputBytes;
+      stream.tail = '';
+      stream.limit = limits.outputBytes + (this.isKept ? MARK_BYTES : 0);
     }
+    this.mark = randomBytes(24).toString('hex');
+    const over = new Promise<'over'>((resolve) => {
+      this.marked = () => resolve('over');
+    });
     this.streams[2]!.limit = REPORT_BYTES;
     const abort = (): void => this.kill();
     signal.addEventListener('abort', abort, { once: true });
@@ -87,13 +110,17 @@ export class PyodideProgram {
       if (this.residentBytes() - before > limits.memoryMb * 2 ** 20) this.stop('memory');
     }, LOOK_MS);
     if (signal.aborted) abort();
-    for (const text of [JSON.stringify(sent), stdin]) this.send(text);
-    const code = await this.exit;
+    for (const text of [JSON.stringify(sent), stdin, ...(this.isKept ? [this.mark] : [])]) this.send(text);
+    const end = await Promise.race([this.exit, over]);
+    const code = end === 'over' ? this.takeMarks() : end;
     clearTimeout(timer);
     clearInterval(look);
     signal.removeEventListener('abort', abort);
     if (signal.aborted) return undefined;
-    const [stdout, stderr, report] = this.streams.map(({ chunks, limit }) => Buffer.concat(chunks).subarray(0, limit));
+    const texts = this.streams.map(({ chunks }) => Buffer.concat(chunks));
+    if (texts.slice(0, 2).some(({ length }) => length > limits.outputBytes)) this.reason ??= 'output';
+    const [stdout, stderr] = texts.map((text) => text.subarray(0, limits.outputBytes));
+    const report = texts[2];
     if (this.reason === undefined && report!.toString('latin1').endsWith(MEMORY)) this.reason = 'memory';
     const status = this.reason ?? (code === 0 ? 'ok' : 'error');
     return { status, exitCode: this.reason ? null : code, stdout: stdout!, stderr: stderr!, report: report! };
@@ -106,13 +133,29 @@ export class PyodideProgram {
   }
 
   private collect(readable: Readable): void {
-    const stream: Stream = { chunks: [], bytes: 0, limit: REPORT_BYTES };
+    const stream: Stream = { chunks: [], bytes: 0, limit: REPORT_BYTES, tail: '' };
     this.streams.push(stream);
     readable.on('data', (chunk: Buffer) => {
       stream.bytes += chunk.length;
       if (stream.bytes - chunk.length < stream.limit) stream.chunks.push(chunk);
-      if (stream.bytes > stream.limit) this.stop('output');
+      if (stream.bytes > stream.limit) return this.stop('output');
+      if (this.marked === undefined || !this.isKept) return;
+      stream.tail = (stream.tail + chunk.toString('latin1')).slice(-MARK_BYTES);
+      if (this.streams.every(({ tail }) => tail.includes(this.mark) && tail.endsWith('\n'))) this.marked();
     });
+  }
+
+  /** Takes the marks off the streams, and reads the exit code that stands beside them. */
+  private takeMarks(): number {
+    let code = 0;
+    for (const stream of this.streams) {
+      const text = Buffer.concat(stream.chunks);
+      const at = text.lastIndexOf(this.mark);
+      code = Number(text.subarray(at + this.mark.length).toString('latin1'));
+      stream.chunks = [text.subarray(0, at)];
+    }
+    this.marked = undefined;
+    return code;
   }
 
   private text(index: number): string {

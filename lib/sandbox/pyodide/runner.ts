@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { cleanEnvironment } from '../environment.js';
 import type { Job } from '../jobs.js';
+import type { SandboxOptions } from '../types.js';
 import type { Runner } from '../runner.js';
 import { type Answer, Worker } from '../worker.js';
 import { nodeArguments, type Pyodide } from './launch.js';
@@ -14,19 +15,24 @@ const START_MS = 120_000;
 type Judged = { value: Record<string, unknown> } | { failure: string };
 
 /**
- * Runs each program in a process of its own with Python in WebAssembly. Tests are read and verdicts given by another
- * process that never runs a program.
+ * Runs each program in a process of its own with Python in WebAssembly, or in one whose memory was put back since the last.
+ * Tests are read and verdicts given by another process that never runs a program.
  */
 export class PyodideRunner implements Runner {
-  readonly isWarm = false;
   private readonly judge: Worker;
   private asking: Promise<unknown> = Promise.resolve();
   private readonly programs = new Set<PyodideProgram>();
   /** Started ahead: that takes seconds. */
   private spare: PyodideProgram | undefined;
   private isClosed = false;
+  /** Processes that wait for another program. */
+  private readonly waiting: PyodideProgram[] = [];
 
-  constructor(private readonly pyodide: Pyodide) {
+  /** @param isWarm keep processes, see {@link SandboxOptions.reuse} */
+  constructor(
+    private readonly pyodide: Pyodide,
+    readonly isWarm = false,
+  ) {
     this.judge = new Worker({
       command: process.execPath,
       args: nodeArguments(pyodide, JUDGE_SCRIPT, JUDGE_PYTHON),
@@ -65,8 +71,11 @@ export class PyodideRunner implements Runner {
       if ('failure' in judged) return judged;
       return { value: { ...judged.value, wallMs: performance.now() - began } };
     } finally {
-      await program.close();
-      this.programs.delete(program);
+      if (this.isWarm && program.isAlive && !signal.aborted && !this.isClosed) this.waiting.push(program);
+      else {
+        await program.close();
+        this.programs.delete(program);
+      }
     }
   }
 
@@ -76,13 +85,15 @@ export class PyodideRunner implements Runner {
   }
 
   private take(): PyodideProgram {
+    const kept = this.waiting.pop();
+    if (kept !== undefined) return kept;
     const program = this.spare ?? this.start();
-    this.spare = this.isClosed ? undefined : this.start();
+    this.spare = this.isClosed || this.isWarm ? undefined : this.start();
     return program;
   }
 
   private start(): PyodideProgram {
-    const program = new PyodideProgram(this.pyodide);
+    const program = new PyodideProgram(this.pyodide, this.isWarm);
     this.programs.add(program);
     return program;
   }

@@ -51,8 +51,7 @@ async function load() {
 }
 `;
 
-/** Runs one program and ends. */
-export const PROGRAM_SCRIPT = String.raw`${COMMON}
+const START = String.raw`${COMMON}
 const py = await load();
 // What WebAssembly asks of the process: to end with a code. The rest of it, and the network, goes.
 const number = () => 1000;
@@ -68,9 +67,7 @@ py.FS.mkdev('/dev/report', device);
 py.setStdout({ write: (bytes) => writeAll(1, bytes) });
 py.setStderr({ write: (bytes) => writeAll(2, bytes) });
 py.runPython(python);
-writeAll(3, new TextEncoder().encode('ready\n'));
-const [job, text] = [readFrame(), readFrame()];
-const input = new TextEncoder().encode(text);
+let input = new Uint8Array();
 let taken = 0;
 py.setStdin({
   read(buffer) {
@@ -81,8 +78,82 @@ py.setStdin({
   },
 });
 const begin = py.globals.get('begin');
+function give(text) {
+  input = new TextEncoder().encode(text);
+  taken = 0;
+}
+`;
+
+/** Runs one program and ends. */
+export const PROGRAM_SCRIPT = String.raw`${START}
+writeAll(3, new TextEncoder().encode('ready\n'));
+const job = readFrame();
+give(readFrame());
 begin(job);
 exit(0);
+`;
+
+/**
+ * Runs one program after the other. What Python is lies in WebAssembly's memory, and is put back as it was after each of
+ * them; so are the files in /tmp. A program that ended by itself, or changed other files, or made the memory large, takes
+ * the process with it.
+ */
+export const SERIES_SCRIPT = String.raw`${START}
+py.globals.get('keep_process')();
+const { FS, _module: wasm } = py;
+const MOST_BYTES = 256 * 2 ** 20;
+let isSpoilt = false;
+const isTemporary = (node) => {
+  for (let at = node; at.parent !== at; at = at.parent) if (at.parent.parent === at.parent) return at.name === 'tmp';
+  return false;
+};
+// Whatever changes a file or a folder goes through these.
+const root = FS.lookupPath('/').node;
+const probe = FS.create('/tmp/probe', 0o600);
+for (const operations of new Set([root.node_ops, probe.node_ops, probe.stream_ops])) {
+  for (const name of ['setattr', 'mknod', 'rename', 'unlink', 'rmdir', 'symlink', 'write', 'allocate', 'mmap']) {
+    const original = operations[name];
+    if (original === undefined) continue;
+    operations[name] = (target, ...rest) => {
+      const node = target.node ?? target;
+      const isDevice = FS.isChrdev(node.mode);
+      const moved = name === 'rename' && !isTemporary(rest[0]) && rest[0].name !== 'tmp';
+      if (!isDevice && (moved || (!isTemporary(node) && node.name !== 'tmp'))) isSpoilt = true;
+      return original(target, ...rest);
+    };
+  }
+}
+FS.unlink('/tmp/probe');
+function clear(folder) {
+  for (const name of FS.readdir(folder)) {
+    if (name === '.' || name === '..') continue;
+    const path = folder + '/' + name;
+    if (FS.isDir(FS.lstat(path).mode)) {
+      clear(path);
+      FS.rmdir(path);
+    } else FS.unlink(path);
+  }
+}
+const cwd = FS.cwd();
+const streams = [...FS.streams];
+const memory = wasm.HEAPU8.slice();
+const stack = wasm.stackSave();
+writeAll(3, new TextEncoder().encode('ready\n'));
+for (;;) {
+  const job = readFrame();
+  give(readFrame());
+  const mark = readFrame();
+  const code = begin(job);
+  if (isSpoilt || typeof code !== 'number' || wasm.HEAPU8.length > MOST_BYTES) exit(typeof code === 'number' ? code : 1);
+  wasm.HEAPU8.set(memory);
+  wasm.HEAPU8.fill(0, memory.length);
+  wasm.stackRestore(stack);
+  FS.streams.length = 0;
+  FS.streams.push(...streams);
+  FS.chdir(cwd);
+  clear('/tmp');
+  for (const handle of [1, 2, 3]) writeAll(handle, new TextEncoder().encode(mark + ' ' + code + '\n'));
+}
 `;
 
 /** Answers questions about tests in frames: 4 bytes of length, then JSON. */
