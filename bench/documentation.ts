@@ -60,6 +60,8 @@ async function main(): Promise<void> {
     own.filter((_, index) => index % 2 === 1),
   );
   measure('held-back queries in words', shipped, read('held-back.jsonl'));
+  measure('fresh names and tasks, ranking changed after', shipped, read('fresh.jsonl'));
+  measure('fresh names and tasks, asked afterwards', shipped, read('fresh-after.jsonl'));
   const [python] = process.argv.slice(2);
   if (python === undefined) return;
   const opened = performance.now();

@@ -85,7 +85,8 @@ export class EpisodeLog {
 
   /** Keeps a finished episode. An aborted one did not finish, and an invalid one is tried again. */
   add(place: EpisodePlace, episode: Episode): void {
-    if (episode.invalid !== undefined) return;
+    // One that was kept before stands in the file already.
+    if (episode.invalid !== undefined || this.known.has(keyOf(place))) return;
     const { state, row: _row, ...rest } = episode;
     const kept: Kept = { ...rest, turns: state.turns, outcome: state.outcome };
     const line = `${JSON.stringify({ place, episode: kept })}\n`;

@@ -57,6 +57,7 @@ test('an evaluation that was stopped goes on with what is done, and ends as an u
   const plain = (record: object) => ({ ...record, seconds: 0 });
   assert.equal(resumed.baseline.map(plain), whole.baseline.map(plain));
   assert.ok(existsSync(output));
+  assert.is(readFileSync(file, 'utf8').trim().split('\n').length - 1, 24, 'every episode is kept once');
 });
 
 test('episodes of an earlier evaluation are not overwritten, and not mixed with other settings', async () => {

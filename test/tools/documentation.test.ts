@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { loadDocumentation, shippedIndexPath } from '../../lib/tools/documentation/entries.js';
-import { shippedDocumentation } from '../../lib/tools/documentation/open.js';
+import { buildDocumentation, openDocumentation, shippedDocumentation } from '../../lib/tools/documentation/open.js';
 import { DocumentationIndex, firstSentence } from '../../lib/tools/documentation/search.js';
 import { nameWords, normalizeWord, proseWords } from '../../lib/tools/documentation/words.js';
 
@@ -32,6 +34,46 @@ test('on queries that were held out a right symbol is in the top three for at le
   );
   const share = 1 - missed.length / heldOut.length;
   assert.ok(share >= 0.85, `${share.toFixed(3)}; missed: ${missed.map(({ query }) => query).join('; ')}`);
+});
+
+for (const [file, of, least] of [
+  ['fresh', 'written before the ranking was last changed', 0.93],
+  ['fresh-after', 'that were first asked after the ranking was last changed', 0.9],
+] as const) {
+  test(`a right symbol is in the top three for nearly all queries ${of}`, async () => {
+    const index = await shippedDocumentation();
+    const asked = readFileSync(new URL(`../fixtures/documentation/${file}.jsonl`, import.meta.url), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Query);
+    const found = asked.filter(({ query, accept }) => index.search(query, 3).some(({ name }) => accept.includes(name)));
+    assert.ok(found.length / asked.length >= least, `${found.length} of ${asked.length}`);
+  });
+}
+
+test('a slip in one word of several, and the beginning of a name, are understood', async () => {
+  const index = await shippedDocumentation();
+  const first = (query: string): string[] => index.search(query, 3).map(({ name }) => name);
+  assert.ok(first('Counter elemnts').includes('collections.Counter.elements'));
+  assert.ok(first('select.epol').includes('select.epoll'));
+  assert.is(first('math.fact')[0], 'math.factorial');
+  assert.ok(first('asyncio delay').includes('asyncio.sleep'), 'by the name of a parameter');
+});
+
+test('an index of an interpreter is written compressed, and read again', async () => {
+  const before = process.env.GRPO_CACHE;
+  process.env.GRPO_CACHE = mkdtempSync(join(tmpdir(), 'grpo-native-test-'));
+  try {
+    const built = await buildDocumentation('/usr/bin/python3');
+    assert.equal([...readFileSync(built.file).subarray(0, 2)], [0x1f, 0x8b]);
+    const [best] = (await openDocumentation('/usr/bin/python3')).search('os.path.join');
+    assert.is(best?.name, 'os.path.join');
+    assert.equal(readdirSync(dirname(built.file)), [basename(built.file)]);
+  } finally {
+    rmSync(process.env.GRPO_CACHE, { recursive: true });
+    if (before === undefined) delete process.env.GRPO_CACHE;
+    else process.env.GRPO_CACHE = before;
+  }
 });
 
 test('every hint belongs to a symbol that it can be found by its own name', async () => {

@@ -61,7 +61,8 @@ export async function buildDocumentation(
   }
   await mkdir(path.dirname(file), { recursive: true });
   // An index that is there stays until the new one is whole and what was asked for.
-  const fresh = `${file}.${process.pid}.tmp`;
+  // It ends as the other does: the end says that it is compressed.
+  const fresh = file.replace(/\.json\.gz$/, `.${process.pid}.tmp.json.gz`);
   const folder = documentationFolder();
   const script = path.join(folder, 'build_index.py');
   const args = [

@@ -24,10 +24,11 @@ interface Indexed {
   last: string;
   first: string;
   hint: string;
+  parameters: string;
   body: string;
 }
 
-const BOOST = { last: 3, name: 2, hint: 2.6, first: 1.6, body: 0.5 };
+const BOOST = { last: 3, name: 2, hint: 2.6, first: 1.6, parameters: 0.7, body: 0.5 };
 const BODY_CHARACTERS = 400;
 const CANDIDATES = 300;
 /** Share of the score that depends on how much of the query an entry covers. */
@@ -55,6 +56,9 @@ export class DocumentationIndex implements Documentation {
   private readonly entries: DocumentationEntry[];
   private readonly byCompactName = new Map<string, number[]>();
   private readonly mini: MiniSearch<Indexed>;
+  /** Words as they are written -> as they are indexed: what typing errors are compared with. */
+  private readonly written = new Map<string, string>();
+  private readonly byLetter = new Map<string, string[]>();
   /** How often each word was indexed. */
   private readonly frequency = new Map<string, number>();
   private wordsIndexed = 0;
@@ -65,11 +69,11 @@ export class DocumentationIndex implements Documentation {
     this.entries = data.entries;
     this.packages = new Set(Object.keys(data.packages));
     this.mini = new MiniSearch<Indexed>({
-      fields: ['last', 'name', 'hint', 'first', 'body'],
+      fields: ['last', 'name', 'hint', 'first', 'parameters', 'body'],
       tokenize: (text, field) => (field === 'name' || field === 'last' ? nameWords(text) : proseWords(text)),
       processTerm: (term) => {
         const word = normalizeWord(term);
-        if (word !== null) this.count(word);
+        if (word !== null) this.count(word, term.toLowerCase());
         return word;
       },
     });
@@ -83,7 +87,7 @@ export class DocumentationIndex implements Documentation {
 
   search(asked: string, limit = 5): DocumentationHit[] {
     const query = asked.replace(/\b(np|pd|plt|sns|nx)\b(?=\.|\s|$)/g, (alias) => ALIASES[alias]!);
-    const words = [...new Set(proseWords(query).map(normalizeWord))].filter((word) => word !== null);
+    const words = [...new Set(proseWords(query).map((word) => this.corrected(word)))].filter((word) => word !== null);
     const named =
       query
         .toLowerCase()
@@ -112,6 +116,7 @@ export class DocumentationIndex implements Documentation {
       last: entry.name.slice(dot + 1),
       hint: entry.hint,
       first,
+      parameters: parameterNames(entry.signature),
       body: body.slice(0, BODY_CHARACTERS),
     };
   }
@@ -146,7 +151,8 @@ export class DocumentationIndex implements Documentation {
     return scores;
   }
 
-  private count(word: string): void {
+  private count(word: string, written: string): void {
+    this.written.set(written, word);
     this.frequency.set(word, (this.frequency.get(word) ?? 0) + 1);
     this.wordsIndexed += 1;
   }
@@ -177,7 +183,8 @@ export class DocumentationIndex implements Documentation {
     const key = compact(query.trim());
     const exact = this.byCompactName.get(key);
     const unknown = proseWords(query).some((word) => !this.isKnown(word));
-    const ids = exact ?? (unknown ? this.misspelt(key) : []);
+    const begun = exact === undefined && /^[\w.]+$/.test(query.trim()) ? this.beginning(key) : [];
+    const ids = exact ?? (begun.length === 0 && unknown ? this.misspelt(key) : begun);
     const top = Math.max(1, ...scores.values());
     for (const id of ids) {
       const entry = this.entries[id]!;
@@ -187,9 +194,53 @@ export class DocumentationIndex implements Documentation {
     }
   }
 
+  /** Written words by their first letter, in which nobody errs. */
+  private startingWith(letter: string): string[] {
+    if (this.byLetter.size === 0) {
+      for (const word of this.written.keys()) {
+        const words = this.byLetter.get(word[0]!);
+        if (words === undefined) this.byLetter.set(word[0]!, [word]);
+        else words.push(word);
+      }
+    }
+    return this.byLetter.get(letter) ?? [];
+  }
+
+  /** A word that stands in the index, or is another form of one. */
   private isKnown(word: string): boolean {
+    const lower = word.toLowerCase();
     const normal = normalizeWord(word);
-    return normal === null || this.frequency.has(normal);
+    // A stem that nobody wrote (epol of epoll) is a typing error.
+    return normal === null || this.written.has(lower) || (this.frequency.has(normal) && normal !== lower);
+  }
+
+  /** The indexed form of a word; of one with a typing error, that of the nearest written word where there is one. */
+  private corrected(word: string): string | null {
+    const normal = normalizeWord(word);
+    const lower = word.toLowerCase();
+    if (normal === null || this.frequency.has(normal) || lower.length < 5) return normal;
+    let best: string | null = null;
+    let nearest = lower.length < 8 ? 2 : 3;
+    for (const written of this.startingWith(lower[0]!)) {
+      if (Math.abs(written.length - lower.length) > nearest) continue;
+      const edits = distance(written, lower);
+      const indexed = this.written.get(written)!;
+      if (edits < nearest || (edits === nearest && best !== null && this.rarity(indexed) < this.rarity(best))) {
+        [nearest, best] = [edits, indexed];
+      }
+    }
+    return best ?? normal;
+  }
+
+  /** Symbols whose name goes on from the query, where they are few. */
+  private beginning(key: string): number[] {
+    if (key.length < 5) return [];
+    const found: number[] = [];
+    for (const [name, ids] of this.byCompactName) {
+      if (name.startsWith(key)) found.push(...ids);
+      if (found.length > 6) return [];
+    }
+    return found;
   }
 
   /** Symbols whose name differs from the query by a slip of the finger or two. */
@@ -206,6 +257,12 @@ export class DocumentationIndex implements Documentation {
     }
     return found;
   }
+}
+
+/** `asyncio.sleep(delay, result=None)` -> 'delay result'. */
+function parameterNames(signature: string): string {
+  const inner = /\(([^]*)\)/.exec(signature)?.[1] ?? '';
+  return [...inner.matchAll(/(?:^|[,(]\s*)\*{0,2}([a-z_]\w*)/gi)].map(([, name]) => name).join(' ');
 }
 
 /** A docstring up to its first full stop or empty line. */
