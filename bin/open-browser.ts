@@ -1,10 +1,12 @@
+import { printLine } from '../lib/terminal/live.js';
+
 /**
  * Opens an address in the browser. A machine without a display, or without a browser, is no fault: the address is printed
  * anyway.
  */
 export async function openBrowser(address: string): Promise<void> {
   const hasDisplay = ['DISPLAY', 'WAYLAND_DISPLAY', 'WSL_DISTRO_NAME'].some((name) => process.env[name]);
-  const manual = () => void process.stderr.write(`no browser could be opened here: open ${address} yourself\n`);
+  const manual = () => printLine(process.stderr, `no browser could be opened here: open ${address} yourself`);
   if (!hasDisplay) return manual();
   try {
     const { default: open } = await import('open');

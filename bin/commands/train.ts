@@ -3,6 +3,7 @@ import { flagOptions, loadConfigFile, mergeTrainInputs, readFlags, trainSchema }
 import type { TrainInput } from '../../lib/config/index.js';
 import type { ServedReport } from '../../lib/report/index.js';
 import { takesColours } from '../../lib/terminal/colours.js';
+import { printLine } from '../../lib/terminal/live.js';
 import type { CheckedRun, TrainOptions } from '../../lib/trainer/index.js';
 import { runTraining } from '../training-run.js';
 
@@ -43,7 +44,7 @@ async function trainServed(input: TrainInput, signals: TrainOptions): Promise<vo
   let served: ServedReport | undefined;
   const onFolder = async (folder: string) => {
     served = await serveReport(folder);
-    process.stderr.write(`the run's page: ${served.address}\n`);
+    printLine(process.stderr, `the run's page: ${served.address}`);
     await openBrowser(served.address);
   };
   try {

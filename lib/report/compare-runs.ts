@@ -39,17 +39,15 @@ async function comparedRun(folder: string, others: readonly string[]): Promise<C
   };
 }
 
-/** A table with one line a run. */
+/** A table with one column a run: few runs fit a narrow terminal, whatever their numbers. */
 export function comparisonText(runs: readonly ComparedRun[]): string {
-  const columns = comparisonColumns.filter(({ value }) => runs.some((run) => value(run) !== null));
+  const lines = comparisonColumns.filter(({ value }) => runs.some((run) => value(run) !== null));
   const table = new Table({
-    head: ['run', ...columns.map(({ name }) => name)],
-    colAligns: ['left', ...columns.map(() => 'right' as const)],
+    head: ['', ...runs.map(({ name }) => name)],
+    colAligns: ['left', ...runs.map(() => 'right' as const)],
     style: { head: [], border: [], compact: true },
   });
-  for (const run of runs) {
-    table.push([run.name, ...columns.map(({ value, unit }) => valueText(value(run), unit))]);
-  }
+  for (const { name, value, unit } of lines) table.push([name, ...runs.map((run) => valueText(value(run), unit))]);
   return table.toString();
 }
 

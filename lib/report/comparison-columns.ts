@@ -29,7 +29,7 @@ export const comparisonColumns: ComparisonColumn[] = [
   { name: 'after (multi-tool)', unit: 'percent', value: line('RL (multi-tool)') },
   { name: 'tool-learning gain', unit: 'percent', value: ({ data }) => data.result.toolLearning },
   { name: 'searches when needed', unit: 'percent', value: lastNeeded('search_rate_needed') },
-  { name: 'when not', unit: 'percent', value: lastNeeded('search_rate_unneeded') },
+  { name: 'searches when not needed', unit: 'percent', value: lastNeeded('search_rate_unneeded') },
   { name: 'last reward', unit: 'number', value: last('reward_mean') },
   { name: 'last entropy', unit: 'number', value: last('entropy') },
   { name: 'last KL', unit: 'number', value: last('kl') },

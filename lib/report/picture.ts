@@ -52,7 +52,7 @@ function panelsOf(data: RunData): Panel[] {
       missing: 'no evaluation',
     },
     { title: 'Training', option: line(training), missing: 'no step yet' },
-    { title: 'Tool selection', option: line(tools), missing: 'no search and no submit tool' },
+    { title: 'Tool selection', option: line(tools), missing: 'no tools' },
   ];
 }
 

@@ -121,7 +121,7 @@ export async function runData(folder: string, index: TrajectoryIndex): Promise<R
     result: resultOf(logs.evaluations),
     alarms: logs.metrics
       .filter((line) => (line.alarms?.length ?? 0) > 0)
-      .slice(-200)
+      .slice(-MOST_ENTRIES)
       .map(({ step, alarms }) => ({ step, names: alarms })),
     tasks,
     tasksLeftOut: rows.length - tasks.length,

@@ -120,8 +120,7 @@ test('a run without a step, without evaluations, without verdicts says what is m
     'No evaluation is logged, so there is no before and after.',
   ]);
   const svg = await pictureSvg(embedded().data);
-  for (const text of ['no evaluation', 'no step yet', 'no search and no submit tool'])
-    assert.ok(svg.includes(text), text);
+  for (const text of ['no evaluation', 'no step yet', 'no tools']) assert.ok(svg.includes(text), text);
 
   rmSync(join(folder, 'config.json'));
   await writeSyntheticRun(folder, { steps: 1, withoutVerdict: true, evaluateEvery: 1, modes: ['multi-tool'] });

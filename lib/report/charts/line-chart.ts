@@ -96,7 +96,8 @@ function seriesOf(curve: Curve, smooth: number, theme: ChartTheme): LineSeriesOp
     {
       ...common,
       data: trailingMeans(curve.points, smooth),
-      showSymbol: false,
+      // A single point has no line.
+      showSymbol: curve.points.length < 3,
       lineStyle: { width: theme.fontSize / 5.5, type },
       z: 3,
     },
@@ -178,8 +179,8 @@ function stepRange(curves: readonly Curve[]): [number, number] {
 export function lineChartOption(chart: LineChart, theme: ChartTheme, width: number): EChartsOption {
   const curves = chart.curves.filter(hasValues);
   const size = theme.fontSize;
-  // One curve is named by the title.
-  const hasLegend = curves.length > 1 || curves.some((curve) => curve.marked);
+  // A curve of the title's name needs no other.
+  const hasLegend = chart.curves.length > 1 || chart.curves.some(({ name }) => name !== chart.title);
   const names = curves.map((curve) => curve.name);
   const lines = legendLines(names, size, width);
   const [first, last] = stepRange(curves);

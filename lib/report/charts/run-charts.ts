@@ -100,11 +100,13 @@ export const toolChart = (data: Source): LineChart => {
   };
 };
 
-/** The third panel of the picture: search and submit, and where tasks tell, searches by need. */
+/** The third panel of the picture: search and submit, searches by need where tasks tell, or an environment's own tools. */
 export const toolPanel = (data: Source): LineChart => {
   const chart = toolChart(data);
   if (!needEnds(data.evaluations)) {
-    return { ...chart, curves: chart.curves.filter(({ name }) => name === 'search' || name === 'submit') };
+    const two = chart.curves.filter(({ name }) => name === 'search' || name === 'submit');
+    // An environment with tools of its own shows those.
+    return two.some(hasValues) ? { ...chart, curves: two } : chart;
   }
   const submit = chart.curves.filter(({ name }) => name === 'submit');
   const search = chart.curves

@@ -31,6 +31,7 @@ export class ChartBox {
   ): void {
     this.#title.textContent = title;
     this.#option = option;
+    this.element.classList.toggle('empty', option === undefined);
     if (option === undefined) {
       this.#chart?.dispose();
       this.#chart = undefined;

@@ -261,6 +261,16 @@ export function tasks(showEpisodes: (task: string) => void): Section {
   };
 }
 
+/** One line an alarm: how often it sounded, and between which steps. */
+function alarmLines(alarms: RunData['alarms']): string[] {
+  return [...new Set(alarms.flatMap(({ names }) => names))].map((name) => {
+    const steps = alarms.filter(({ names }) => names.includes(name)).map(({ step }) => step);
+    const range =
+      steps.length === 1 ? `step ${steps[0]}` : `${steps.length} steps between ${steps[0]} and ${steps.at(-1)}`;
+    return `${name}: at ${range}`;
+  });
+}
+
 export function configuration(): Section {
   const text = h('pre', {});
   const alarms = h('ul', { class: 'notes' });
@@ -274,8 +284,8 @@ export function configuration(): Section {
     ),
     update: (data) => {
       text.textContent = data.run.config;
-      const lines = data.alarms.map(({ step, names }) => h('li', {}, `step ${step}: ${names.join(', ')}`));
-      alarms.replaceChildren(...(lines.length > 0 ? lines.slice(-50) : [h('li', {}, 'No alarm sounded.')]));
+      const lines = alarmLines(data.alarms).map((line) => h('li', {}, line));
+      alarms.replaceChildren(...(lines.length > 0 ? lines : [h('li', {}, 'No alarm sounded.')]));
     },
   };
 }

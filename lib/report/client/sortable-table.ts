@@ -15,6 +15,8 @@ const compare = (a: string | number | null, b: string | number | null): number =
     : String(a).localeCompare(String(b), 'en', { numeric: true });
 };
 
+/** Rows from which on a filter is of use. */
+const MANY_ROWS = 12;
 /** Rows shown before the rest is asked for. */
 const FIRST_ROWS = 40;
 
@@ -24,6 +26,7 @@ export class SortableTable<Row> {
   readonly #columns: Column<Row>[];
   readonly #body = h('tbody', {});
   readonly #heads: HTMLElement[];
+  readonly #filter: HTMLInputElement;
   readonly #more: HTMLButtonElement;
   #rows: Row[] = [];
   #by = 0;
@@ -37,17 +40,19 @@ export class SortableTable<Row> {
       h('th', { scope: 'col' }, h('button', { type: 'button', click: () => this.#sortBy(index) }, column.name)),
     );
     this.#more = h('button', { type: 'button', class: 'more', click: () => this.#showAll() }, '');
-    const search = h('input', { type: 'search', placeholder: 'filter', 'aria-label': 'filter rows' });
+    const search = h('input', { class: 'filter', type: 'search', placeholder: 'filter', 'aria-label': 'filter rows' });
     search.addEventListener('input', () => {
       this.#search = search.value.toLowerCase();
       this.#draw();
     });
     const table = h('table', {}, h('thead', {}, h('tr', {}, ...this.#heads)), this.#body);
+    this.#filter = search;
     this.element = h('div', {}, search, h('div', { class: 'wide', tabindex: 0 }, table), this.#more);
   }
 
   set rows(rows: Row[]) {
     this.#rows = rows;
+    this.#filter.hidden = rows.length < MANY_ROWS;
     this.#draw();
   }
 

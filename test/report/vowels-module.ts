@@ -1,0 +1,3 @@
+import { vowelsEnvironment } from '../e2e/tiny-model.js';
+
+export default vowelsEnvironment();
