@@ -35,11 +35,11 @@ async function draw(run: string): Promise<void> {
   const steps = logs.metrics.at(-1)?.step ?? 0;
   // A run of sft has no episodes: its lines are in the page alone.
   const lines = logs.metrics.filter((line) => line.rollout_seconds !== undefined).map((line) => stepLine(line, steps));
-  write([...lines, '', runTable(logs)].join('\n'));
+  if (lines.length > 0 || logs.metrics.length === 0) write([...lines, '', runTable(logs), ''].join('\n'));
   const { html, png, episodes } = await writeReport(run);
   const left = episodes.total - episodes.embedded;
   const some = left > 0 ? ` (${episodes.embedded} of ${episodes.total} episodes; --serve shows all)` : '';
-  write(`\n${html}${some}\n${png}`);
+  write(`${html}${some}\n${png}`);
 }
 
 async function serve(run: string, port: number, isOpened: boolean): Promise<void> {

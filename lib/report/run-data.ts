@@ -77,10 +77,14 @@ function notesOf(logs: RunLogs, data: Omit<RunData, 'notes'>): string[] {
   const { metrics, evaluations } = logs;
   const notes: string[] = [];
   if (metrics.length === 0) notes.push('No step is logged yet.');
+  if (metrics.length > 0 && !('reward_mean' in metrics[0]!)) {
+    notes.push('A run of sft: it has losses, and no episodes.');
+  }
   if (metrics.length === 1) notes.push('One step is logged: curves are single points.');
   if (evaluations.length === 0) notes.push('No evaluation is logged, so there is no before and after.');
   else if (evaluations.every((record) => record.step === 0)) notes.push('Nothing was evaluated after training yet.');
-  if (metrics.length > 0 && metrics.every((line) => (line.pass_rate ?? null) === null)) {
+  const hasRewards = metrics.some((line) => typeof line.reward_mean === 'number');
+  if (hasRewards && metrics.every((line) => (line.pass_rate ?? null) === null)) {
     notes.push('The environment has no verdict (pass or fail): rewards take the place of pass rates.');
   }
   const { stepsPerEntry } = data.metrics;

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,6 +33,15 @@ test('report prints steps and table, and writes page and picture', () => {
   assert.is(status, 0, stderr);
   assert.match(stdout, /step 2\/2.*Baseline \(no tools\).*tool-learning gain.*a\/report\.html\n.*a\/report\.png/s);
   assert.ok(existsSync(at('a/report.html')) && existsSync(at('a/report.png')));
+});
+
+test('report of a run of sft names its files, and prints no table of episodes', () => {
+  mkdirSync(at('sft'));
+  writeFileSync(at('sft/config.json'), '{"config":{}}');
+  writeFileSync(at('sft/metrics.jsonl'), '{"step":1,"seconds":1,"loss":2.5}\n');
+  const { status, stdout, stderr } = run('report', 'sft');
+  assert.is(status, 0, stderr);
+  assert.is(stdout, 'sft/report.html\nsft/report.png\n');
 });
 
 test('report of two runs compares them, once', () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { evaluationChart } from '../../lib/report/charts/run-charts.js';
 import { writeReport } from '../../lib/report/index.js';
 import { embeddedJson } from '../../lib/report/page.js';
 import { pictureSvg } from '../../lib/report/picture.js';
@@ -140,6 +141,24 @@ test('without the tokenizer episodes are shown as text, and the page says why', 
   const [episode] = groups[0]!.episodes;
   assert.equal(episode!.row, []);
   assert.ok(episode!.turns.every((turn) => typeof turn.text === 'string'));
+});
+
+test('a run of sft has its losses on the page', async () => {
+  const metric = { step: 1, epoch: 0, seconds: 1, loss: 2.5, tokens_trained: 9, rows: 2, skipped: null };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({ config: { model: 'm' } }));
+  writeFileSync(
+    join(folder, 'metrics.jsonl'),
+    `${JSON.stringify(metric)}\n${JSON.stringify({ ...metric, step: 2, loss: 2 })}\n`,
+  );
+  writeFileSync(
+    join(folder, 'evaluations.jsonl'),
+    `${JSON.stringify({ step: 2, split: 'held-out', loss: 2.25, perplexity: 9.5 })}\n`,
+  );
+  await writeReport(folder);
+  const { data } = embedded();
+  assert.equal(data.metrics.values['loss'], [2.5, 2]);
+  assert.equal(evaluationChart(data).curves[0]!.points, [[2, 2.25]]);
+  assert.equal(data.notes, ['A run of sft: it has losses, and no episodes.']);
 });
 
 test('a folder without a run is refused', async () => {

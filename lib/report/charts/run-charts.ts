@@ -58,9 +58,10 @@ export const trainingChart = (data: Source): LineChart => {
 export const evaluationChart = (data: Source): LineChart => {
   const passRate = evaluationCurve(data, 'pass_rate', 'held-out pass@1', { color: 'green' });
   const reward = evaluationCurve(data, 'reward_mean', 'held-out mean reward', { color: 'purple' });
-  return hasValues(passRate)
-    ? { title: 'Evaluations', curves: [passRate], left: PERCENT }
-    : { title: 'Evaluations', curves: [reward], left: NUMBER };
+  // A run of sft has losses alone.
+  const loss = evaluationCurve(data, 'loss' as keyof EvaluationRecord, 'held-out loss, nats a token', { color: 'red' });
+  if (hasValues(passRate)) return { title: 'Evaluations', curves: [passRate], left: PERCENT };
+  return { title: 'Evaluations', curves: hasValues(reward) ? [reward] : [loss], left: NUMBER };
 };
 
 const neededCurves = (data: Source): Curve[] => [
