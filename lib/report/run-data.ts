@@ -116,7 +116,7 @@ function someOf<T>(records: readonly T[], most: number): T[] {
 /** Everything of a run's page except its episodes; `index` must have been scanned. @throws {GrpoError} RUN_INVALID, IO_FAILED */
 export async function runData(folder: string, index: TrajectoryIndex): Promise<RunData> {
   const logs = await readRun(folder);
-  const rows = taskRows(index.groups);
+  const rows = taskRows(index.groups, index.isJudged);
   const tasks = rows.length <= MOST_TASKS ? rows : rows.sort((a, b) => change(b) - change(a)).slice(0, MOST_TASKS);
   const data = {
     run: headOf(folder, await readRunConfig(folder), logs),

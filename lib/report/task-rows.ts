@@ -3,7 +3,7 @@ import type { EpisodeEntry } from './trajectory-index.js';
 import type { TaskRow } from './types.js';
 
 /** Every task in numbers. A task that came once has no early and late. */
-export function taskRows(groups: readonly (readonly EpisodeEntry[])[]): TaskRow[] {
+export function taskRows(groups: readonly (readonly EpisodeEntry[])[], isJudged: boolean): TaskRow[] {
   const byTask = new Map<string, (readonly EpisodeEntry[])[]>();
   for (const group of groups) {
     const task = (group[0] as EpisodeEntry).task;
@@ -21,8 +21,8 @@ export function taskRows(groups: readonly (readonly EpisodeEntry[])[]): TaskRow[
       groups: own.length,
       episodes: all.length,
       invalid: all.filter((entry) => entry.invalid).length,
-      passEarly: passShare(early),
-      passLate: passShare(late),
+      passEarly: passShare(early, isJudged),
+      passLate: passShare(late, isJudged),
       rewardMean: rewardMean(all),
       rewardEarly: rewardMean(early),
       rewardLate: rewardMean(late),

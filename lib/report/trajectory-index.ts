@@ -23,18 +23,21 @@ export interface EpisodeEntry {
 const mean = (values: readonly number[]) =>
   values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Share of passes among valid entries; null where none has a verdict. */
-export function passShare(entries: readonly EpisodeEntry[]): number | null {
-  const valid = entries.filter((entry) => !entry.invalid);
-  if (valid.every((entry) => entry.passed === null)) return null;
-  return mean(valid.map((entry) => (entry.passed === true ? 1 : 0)));
+/**
+ * Share of passes among valid entries, those without a verdict included; null for none.
+ *
+ * @param isJudged the run has verdicts at all; null where it has none
+ */
+export function passShare(entries: readonly EpisodeEntry[], isJudged: boolean): number | null {
+  if (!isJudged) return null;
+  return mean(entries.filter((entry) => !entry.invalid).map((entry) => (entry.passed === true ? 1 : 0)));
 }
 
 /** Mean reward of valid entries; null for none. */
 export const rewardMean = (entries: readonly EpisodeEntry[]): number | null =>
   mean(entries.flatMap((entry) => (entry.invalid || entry.reward === null ? [] : [entry.reward])));
 
-function summarize(entries: readonly EpisodeEntry[]): GroupSummary {
+function summarize(entries: readonly EpisodeEntry[], isJudged: boolean): GroupSummary {
   const { step, group, task } = entries[0] as EpisodeEntry;
   return {
     step,
@@ -43,7 +46,7 @@ function summarize(entries: readonly EpisodeEntry[]): GroupSummary {
     samples: entries.length,
     invalid: entries.filter((entry) => entry.invalid).length,
     rewardMean: rewardMean(entries),
-    passRate: passShare(entries),
+    passRate: passShare(entries, isJudged),
   };
 }
 
@@ -58,6 +61,7 @@ export class TrajectoryIndex {
   #groups = new Map<string, EpisodeEntry[]>();
   #total = 0;
   #invalid = 0;
+  #isJudged = false;
   /** Where the next line is to be read. */
   #at = { part: 1, offset: 0 };
   /** The line before that: what is no longer there was cut by a run that went on from a checkpoint. */
@@ -72,6 +76,11 @@ export class TrajectoryIndex {
     return { total: this.#total, invalid: this.#invalid };
   }
 
+  /** Some episode has a verdict: one without has not passed then. */
+  get isJudged(): boolean {
+    return this.#isJudged;
+  }
+
   /** Entries of every group, in the order of the log. */
   get groups(): readonly (readonly EpisodeEntry[])[] {
     return [...this.#groups.values()];
@@ -79,7 +88,7 @@ export class TrajectoryIndex {
 
   /** Every group in numbers, in the order of the log. */
   summaries(): GroupSummary[] {
-    return [...this.#groups.values()].map(summarize);
+    return [...this.#groups.values()].map((entries) => summarize(entries, this.#isJudged));
   }
 
   /** Reads what has come since the last call. @throws {GrpoError} RUN_INVALID for a line that is no JSON, IO_FAILED */
@@ -132,6 +141,7 @@ export class TrajectoryIndex {
     else this.#groups.set(key, [entry]);
     this.#total++;
     if (invalid) this.#invalid++;
+    if (entry.passed !== null) this.#isJudged = true;
   }
 
   async #isContinued(files: TrajectoryFiles): Promise<boolean> {
@@ -149,6 +159,7 @@ export class TrajectoryIndex {
     this.#groups = new Map();
     this.#total = 0;
     this.#invalid = 0;
+    this.#isJudged = false;
     this.#at = { part: 1, offset: 0 };
     this.#last = undefined;
   }

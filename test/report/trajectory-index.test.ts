@@ -44,6 +44,19 @@ test('groups are summed up, invalid episodes counted and in no mean', async () =
   assert.equal([second!.rewardMean, second!.passRate], [null, null]);
 });
 
+test('in a run with verdicts an episode without one has not passed; a run without any has no pass rate', async () => {
+  const log = new TrajectoryLog(folder);
+  const index = new TrajectoryIndex(folder);
+  const passRates = async () => {
+    await index.scan();
+    return index.summaries().map(({ passRate }) => passRate);
+  };
+  await log.append([episode(1, 0, 0, 0.3, { passed: null }), episode(1, 0, 1, 0.4, { passed: undefined })]);
+  assert.equal(await passRates(), [null]);
+  await log.append([episode(1, 1, 0, 0.9, { passed: undefined, figures: { pass: 1 } })]);
+  assert.equal(await passRates(), [0, 1]);
+});
+
 test('it reads on where it stopped, leaves a half written line for later, and reads episodes where they stand', async () => {
   const log = new TrajectoryLog(folder);
   const index = new TrajectoryIndex(folder);
@@ -145,7 +158,7 @@ test('early and late of a task are the halves of its groups; a task that came on
   ]);
   const index = new TrajectoryIndex(folder);
   await index.scan();
-  const [often, once] = taskRows(index.groups);
+  const [often, once] = taskRows(index.groups, index.isJudged);
   assert.equal([often!.passEarly, often!.passLate, often!.groups, often!.episodes], [0, 1, 4, 4]);
   assert.equal([often!.rewardEarly, often!.rewardLate, often!.rewardMean], [0.1, 0.9, 0.5]);
   assert.equal([once!.passEarly, once!.passLate, once!.rewardEarly, once!.rewardMean], [null, null, null, 1]);

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -270,6 +270,47 @@ test('an abort in the middle of a step drops that step whole', async () => {
   assert.is(policy.updates.length, 0);
   assert.not(existsSync(join(folder, 'run', 'metrics.jsonl')));
   assert.ok(existsSync(join(folder, 'run', 'adapter', 'adapter_config.json')));
+});
+
+test('a run ends with its page and picture, also when it was stopped, and names its folder before the first step', async () => {
+  const stop = new AbortController();
+  const warnings: string[] = [];
+  const reporter: Reporter = {
+    ...quietReporter,
+    warning: (text) => warnings.push(text),
+    step: (metrics) => (metrics.step === 2 ? stop.abort() : undefined),
+  };
+  let named = '';
+  const onFolder = (path: string) => {
+    named = path;
+    assert.is(existsSync(join(path, 'metrics.jsonl')), false);
+  };
+  const { result } = await run({ evalEvery: 0 }, {}, { stop: stop.signal, reporter, onFolder });
+  assert.equal([result.interrupted, named], [true, result.run]);
+  assert.equal(warnings, []);
+  const page = readFileSync(join(result.run, 'report.html'), 'utf8');
+  assert.match(page, /"stepsDone":2/);
+  assert.match(page, /"pieces":\[/);
+  assert.ok(existsSync(join(result.run, 'report.png')));
+  const verdicts = lines<Trajectory & { passed: boolean | null }>('trajectories.jsonl');
+  assert.equal(
+    verdicts.map(({ passed }) => passed),
+    verdicts.map(({ turns }) => (/<submit>/.test(turns.at(-1)!.text) ? true : null)),
+  );
+});
+
+test('a report that cannot be drawn is a warning, and the run is whole', async () => {
+  const warnings: string[] = [];
+  const reporter: Reporter = { ...quietReporter, warning: (text) => warnings.push(text) };
+  const onFolder = (path: string) => void mkdirSync(join(path, 'report.html', 'in-the-way'), { recursive: true });
+  const { result } = await run({ evalEvery: 0 }, {}, { reporter, onFolder });
+  assert.is(result.steps, 3);
+  assert.ok(existsSync(join(result.run, 'adapter')));
+  assert.is(warnings.length, 1);
+  assert.match(
+    warnings[0]!,
+    /report\.html and report\.png could not be drawn: .*; grpo-native report .*run tries again/,
+  );
 });
 
 test('maxHours ends the run after the step that passes it, with its evaluation', async () => {
