@@ -62,10 +62,14 @@ test('a slip in one word of several, and the beginning of a name, are understood
 
 test('an index of an interpreter is written compressed, and read again', async () => {
   const before = process.env.GRPO_CACHE;
+  process.env.DOCUMENTATION_TEST_SECRET = 'sesame';
   process.env.GRPO_CACHE = mkdtempSync(join(tmpdir(), 'grpo-native-test-'));
   try {
     const built = await buildDocumentation('/usr/bin/python3');
     assert.equal([...readFileSync(built.file).subarray(0, 2)], [0x1f, 0x8b]);
+    const { entries } = await loadDocumentation(built.file);
+    const secret = entries.find(({ signature, text }) => `${signature}${text}`.includes('sesame'));
+    assert.is(secret, undefined, 'the environment of the reader is no documentation');
     const [best] = (await openDocumentation('/usr/bin/python3')).search('os.path.join');
     assert.is(best?.name, 'os.path.join');
     assert.equal(readdirSync(dirname(built.file)), [basename(built.file)]);
@@ -74,6 +78,15 @@ test('an index of an interpreter is written compressed, and read again', async (
     if (before === undefined) delete process.env.GRPO_CACHE;
     else process.env.GRPO_CACHE = before;
   }
+});
+
+test('the shipped index holds nothing of the machine that made it', async () => {
+  const { entries } = await loadDocumentation(shippedIndexPath());
+  const found = entries.filter(({ signature }) => /environ\(\{|\/root|\/home\//.test(signature));
+  assert.equal(
+    found.map(({ name }) => name),
+    [],
+  );
 });
 
 test('every hint belongs to a symbol that it can be found by its own name', async () => {

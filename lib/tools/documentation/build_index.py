@@ -124,6 +124,7 @@ def split_signature(name, thing, doc):
         text = re.sub(r"\((self|cls)(, |(?=\)))", "(", text, count=1)
         text = re.sub(r"\(\$?(self|module|type), /(, |(?=\)))", "(", text, count=1)
         text = re.sub(r" at 0x[0-9a-f]+", "", text)
+        text = text.replace(repr(os.environ), "os.environ")  # cgi.parse: the environment of whoever reads is nobody's business
         if text.startswith("(/, "):
             text = "(" + text[4:]
         return (name + text)[:SIGNATURE_LIMIT], doc
@@ -308,6 +309,7 @@ def main():
     parser.add_argument("--packages", action="store_true", help="installed packages too")
     parser.add_argument("--only", default="", help="of the installed packages these alone, with commas between")
     options = parser.parse_args()
+    os.environ.clear()  # nothing of this machine gets into an index
     os.environ["MPLBACKEND"] = "Agg"
     os.environ["PYTHONWARNINGS"] = "ignore"
     warnings.simplefilter("ignore")
