@@ -21,6 +21,7 @@ export function taskRows(groups: readonly (readonly EpisodeEntry[])[], isJudged:
       groups: own.length,
       episodes: all.length,
       invalid: all.filter((entry) => entry.invalid).length,
+      passRate: passShare(all, isJudged),
       passEarly: passShare(early, isJudged),
       passLate: passShare(late, isJudged),
       rewardMean: rewardMean(all),

@@ -45,6 +45,7 @@ export interface TaskRow {
   groups: number;
   episodes: number;
   invalid: number;
+  passRate: number | null;
   passEarly: number | null;
   passLate: number | null;
   rewardMean: number | null;

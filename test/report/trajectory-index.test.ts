@@ -159,7 +159,7 @@ test('early and late of a task are the halves of its groups; a task that came on
   const index = new TrajectoryIndex(folder);
   await index.scan();
   const [often, once] = taskRows(index.groups, index.isJudged);
-  assert.equal([often!.passEarly, often!.passLate, often!.groups, often!.episodes], [0, 1, 4, 4]);
+  assert.equal([often!.passRate, often!.passEarly, often!.passLate, often!.episodes], [0.5, 0, 1, 4]);
   assert.equal([often!.rewardEarly, often!.rewardLate, often!.rewardMean], [0.1, 0.9, 0.5]);
   assert.equal([once!.passEarly, once!.passLate, once!.rewardEarly, once!.rewardMean], [null, null, null, 1]);
 });

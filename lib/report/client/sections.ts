@@ -236,6 +236,7 @@ export function tasks(showEpisodes: (task: string) => void): Section {
       show: (row) => h('button', { type: 'button', class: 'link', click: () => showEpisodes(row.task) }, row.task),
     },
     number('episodes', (row) => row.episodes),
+    rate('passed', (row) => row.passRate),
     rate('passed early', (row) => row.passEarly),
     rate('passed late', (row) => row.passLate),
     number('reward', (row) => row.rewardMean),
