@@ -13,7 +13,7 @@ export const PRESETS: Record<NonNullable<TrainInput['preset']>, TrainInput> = {
   demo: {
     model: 'embedded:demo',
     environment: 'demo',
-    steps: 60,
+    steps: 40,
     temperature: 0.8,
     promptsPerStep: 16,
     groupSize: 8,

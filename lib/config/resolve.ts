@@ -62,7 +62,12 @@ function checkKnown(given: Tree, schema: ConfigSchema, operation: string): void 
   visit(given, '');
 }
 
-function parse<T>(given: Tree, schema: ConfigSchema, operation: string): T {
+/** The demo has a model of its own. */
+const withModel = (given: Tree): Tree =>
+  given['environment'] === 'demo' && given['model'] === undefined ? { ...given, model: 'embedded:demo' } : given;
+
+function parse<T>(asked: Tree, schema: ConfigSchema, operation: string): T {
+  const given = withModel(asked);
   checkKnown(given, schema, operation);
   const result = schema.safeParse(given);
   if (!result.success) {

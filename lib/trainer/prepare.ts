@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { holdOut, deriveSeed, shuffled } from '../algorithms/index.js';
 import { mergeTrainInputs, orDemo, resolveTrainConfig, restoreTrainConfig } from '../config/index.js';
-import { presetNotes } from '../config/tutorial-notes.js';
+import { presetNotes } from '../config/preset-notes.js';
 import type { TrainConfig, TrainInput } from '../config/index.js';
 import type { Task } from '../environments/types.js';
 import { GrpoError } from '../errors.js';

@@ -54,8 +54,8 @@ test('values that are wrong or do nothing leave with 2', () => {
   usage(['train', '--dtype', 'float16'], /dtype.*float16/);
 });
 
-test('train without a model asks for --model and --tasks', () => {
-  usage(['train'], /--model .*--tasks/);
+test('train with tasks and no model asks for one', () => {
+  usage(['train', '--tasks', 'examples/mbpp-sample.jsonl'], /--model .*--tasks/);
 });
 
 test('a run that is none leaves with 1, and --verbose shows the stack', () => {

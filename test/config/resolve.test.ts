@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { resolveEvaluateConfig, resolveTrainConfig } from '../../lib/config/index.js';
+import { orDemo, resolveEvaluateConfig, resolveTrainConfig } from '../../lib/config/index.js';
 import type { TrainInput } from '../../lib/config/index.js';
 
 const fails = (input: unknown, pattern: RegExp) => {
@@ -101,6 +101,26 @@ test('the same keys are accepted where they apply', () => {
 test('k above the samples is refused', () => {
   assert.is(resolveEvaluateConfig({ samples: 4, k: 2 }).temperature, 0);
   assert.throws(() => resolveEvaluateConfig({ samples: 2, k: 4 }), /k 4 is larger than samples 2/);
+});
+
+test('where nothing says what to train, it is the demo; anything that does leaves it out', () => {
+  assert.is(orDemo({ steps: 3, output: 'run' }).preset, 'demo');
+  for (const given of [
+    { model: 'm' },
+    { tasks: 't' },
+    { environment: 'e.js' },
+    { preset: 'trl' as const },
+    { adapter: 'a' },
+  ])
+    assert.equal(orDemo(given), given);
+  const config = resolveTrainConfig(orDemo({ steps: 3 }));
+  assert.equal([config.model, config.environment, config.steps, config.searchCost], ['embedded:demo', 'demo', 3, 0.05]);
+});
+
+test('environment demo brings its model, and another one may be given', () => {
+  assert.is(resolveEvaluateConfig({ environment: 'demo' }).model, 'embedded:demo');
+  assert.is(resolveTrainConfig({ environment: 'demo', model: 'mine' }).model, 'mine');
+  assert.is(resolveTrainConfig({ environment: 'code-agent' }).model, undefined);
 });
 
 test.run();

@@ -202,4 +202,10 @@ test('the variables of huggingface_hub choose hub, cache and token', async () =>
   assert.is((await readHubSettings('http://127.0.0.1:1', set)).url, 'http://127.0.0.1:1');
 });
 
+test('a model that comes with the package is found by its name', async () => {
+  const folder = await resolveModelFolder('embedded:demo');
+  assert.ok(existsSync(join(folder, 'model.safetensors')));
+  await rejects(resolveModelFolder('embedded:other'), 'INVALID_MODEL', /there is embedded:demo/);
+});
+
 test.run();

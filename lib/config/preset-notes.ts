@@ -14,6 +14,11 @@ export const TUTORIAL_NOTES: readonly string[] = [
 
 /** The lines that a run with this preset prints first. */
 export function presetNotes(preset: string | undefined): readonly string[] {
+  if (preset === 'demo') {
+    return [
+      '--preset demo: a model of 0.7 million parameters learns when to search (docs/demo.md); --model and --tasks train yours',
+    ];
+  }
   if (preset !== 'tutorial') return [];
   return [
     '--preset tutorial: what differs from the tutorial’s program (docs/tutorial.md says why)',
