@@ -24,7 +24,9 @@ export const PRESETS: Record<NonNullable<TrainInput['preset']>, TrainInput> = {
     lora: { rank: 16, alpha: 32, targetModules: ['q_proj', 'v_proj'] },
     optimizer: { learningRate: 2e-3 },
     schedule: 'linear',
-    evalEvery: 10,
+    evalEvery: 5,
+    // What is learned ends in equal rewards and sure choices: nothing to warn of.
+    alarms: { entropyMin: 0, constantMax: 1 },
   },
   // The multi-tool tutorial: 3 epochs over 100 tasks at 4 tasks a step.
   tutorial: {

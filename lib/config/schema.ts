@@ -294,7 +294,8 @@ export const trainSchema = z.strictObject({
   }),
   evalSamples: withDefault(count(1), 1, { description: 'Episodes a task in an evaluation.', unit: 'episodes' }),
   evalModes: optional(z.array(z.enum(['no-tools', 'code-only', 'multi-tool'])).min(1), {
-    description: 'Modes of the evaluation at step 0; later ones take the last of them.',
+    description:
+      'Modes of the evaluation at step 0; later ones take the last of them, the one at the end no-tools too.',
     shownDefault: 'all three for code-agent',
   }),
   output: optional(z.string().min(1), { description: "The run's folder.", shownDefault: '`runs/<date>-<model>`' }),

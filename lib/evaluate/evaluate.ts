@@ -14,6 +14,7 @@ import {
   reporterFor,
   tableRows,
   tableText,
+  TRAINED_MODES,
 } from '../run/index.js';
 import type { EvaluationMode, EvaluationRecord, Reporter } from '../run/index.js';
 import { EpisodeLog, fingerprint, type EpisodePlace } from './episode-log.js';
@@ -39,8 +40,6 @@ export interface EvaluateResult {
   trained: EvaluationRecord[];
 }
 
-/** The table has no code-only row after training. */
-const TRAINED_MODES: readonly EvaluationMode[] = ['no-tools', 'multi-tool'];
 const MOST_EPISODES = 64;
 
 interface Evaluation {

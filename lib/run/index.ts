@@ -23,5 +23,5 @@ export { EpisodeFigures } from './episode-figures.js';
 export { evaluationLine, jsonReporter, quietReporter, stepLine } from './reporter.js';
 export type { Reporter, RunEnd } from './reporter.js';
 export { reporterFor, textReporter } from './text-reporter.js';
-export { gains, tableRows, tableText } from './table.js';
+export { gains, tableRows, tableText, TRAINED_MODES } from './table.js';
 export { trajectory, TrajectoryLog } from './trajectories.js';

@@ -7,6 +7,9 @@ const MODE_NAMES: Record<EvaluationMode, string> = {
   'multi-tool': 'multi-tool',
 };
 
+/** Modes that the table shows after training: it has no code-only row there. */
+export const TRAINED_MODES: readonly EvaluationMode[] = ['no-tools', 'multi-tool'];
+
 const percent = (value: number | null | undefined) => (typeof value === 'number' ? (100 * value).toFixed(1) : 'n/a');
 
 /** One row of the before/after table. */

@@ -53,7 +53,7 @@ export interface RunContext {
   evaluation: readonly Task[];
   /** Name of the evaluation tasks in `evaluations.jsonl`. */
   split: string;
-  /** Modes of the evaluation at step 0; later ones take the last. */
+  /** Modes of the evaluation at step 0; later ones take the last, the one at the end no-tools too. */
   modes: readonly EvaluationMode[];
   concurrency: number;
   metrics: JsonLines;

@@ -3,8 +3,8 @@ import { effectiveConfig } from '../config/index.js';
 import type { TrainInput } from '../config/index.js';
 import { GrpoError } from '../errors.js';
 import type { LogEnd } from '../loggers/index.js';
-import { configRecord, readRun, stepLine, tableText } from '../run/index.js';
-import type { EvaluationRecord } from '../run/index.js';
+import { configRecord, readRun, stepLine, tableText, TRAINED_MODES } from '../run/index.js';
+import type { EvaluationMode, EvaluationRecord } from '../run/index.js';
 import { evaluateNow } from './evaluations.js';
 import { prepareRun } from './prepare.js';
 import type { TrainOptions } from './prepare.js';
@@ -34,20 +34,27 @@ function isEvaluationDue({ config }: RunContext, state: RunState, isEnding: bool
   return config.evalEvery > 0 && state.step % config.evalEvery === 0;
 }
 
+/** All modes at the start, those of the table after training at the end, the full one on the way. */
+function modesNow({ config, modes }: RunContext, state: RunState, isEnding: boolean): readonly EvaluationMode[] {
+  if (state.step === 0) return modes;
+  if (state.step < config.steps && !isEnding) return modes.slice(-1);
+  return modes.filter((mode) => TRAINED_MODES.includes(mode) || mode === modes.at(-1));
+}
+
 /**
  * Steps, evaluations and checkpoints until the last step, an early end, or a stop.
  *
  * @returns whether it was stopped
  */
 async function loop(context: RunContext, state: RunState, saving: Saving<RunState>): Promise<boolean> {
-  const { config, modes, reporter, stop } = context;
+  const { config, reporter, stop } = context;
   const alarms = new StepAlarms(config.alarms);
   const started = performance.now();
   let ending: string | undefined;
   for (;;) {
     if (isEvaluationDue(context, state, ending !== undefined)) {
       if (stop.aborted) return true;
-      await evaluateNow(context, state, state.step === 0 ? modes : modes.slice(-1));
+      await evaluateNow(context, state, modesNow(context, state, ending !== undefined));
       await saving.afterEvaluation(state);
       if (state.step === 0) context.clock.restart();
       else context.clock.step();

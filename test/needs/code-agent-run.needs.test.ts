@@ -50,7 +50,7 @@ test('the code agent runs through all modes and a step, with real programs and r
     assert.ok(rate > 0 && rate < 1, `${mode} ${rate}`);
     assert.is(byMode(mode).execute_rate, 1);
   }
-  assert.is(lines<EvaluationRecord>('evaluations.jsonl').length, 4);
+  assert.is(lines<EvaluationRecord>('evaluations.jsonl').length, 5);
   assert.ok(metrics!.pass_rate! > 0 && metrics!.pass_rate! < 1);
   assert.is(metrics!.episodes_invalid, 0);
   assert.is(metrics!.tool_execute_rate, 1);

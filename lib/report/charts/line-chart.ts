@@ -10,6 +10,8 @@ export interface Curve {
   /** Draw every point and a thick line: few values, each a measurement of its own. */
   marked?: boolean;
   dashed?: boolean;
+  /** A thin, pale line that the legend leaves out: company for a marked curve of the same color. */
+  faint?: boolean;
   /** Belongs to the axis at the right. */
   right?: boolean;
 }
@@ -70,6 +72,10 @@ function seriesOf(curve: Curve, smooth: number, theme: ChartTheme): LineSeriesOp
   };
   const isShort = curve.points.length < 30;
   const type = curve.dashed ? 'dashed' : 'solid';
+  if (curve.faint) {
+    const data = curve.points.map((point) => [...point]);
+    return [{ ...common, data, showSymbol: false, lineStyle: { width: theme.fontSize / 9, type, opacity: 0.4 }, z: 2 }];
+  }
   if (curve.marked || smooth <= 1) {
     return [
       {
@@ -181,7 +187,7 @@ export function lineChartOption(chart: LineChart, theme: ChartTheme, width: numb
   const size = theme.fontSize;
   // A curve of the title's name needs no other.
   const hasLegend = chart.curves.length > 1 || chart.curves.some(({ name }) => name !== chart.title);
-  const names = curves.map((curve) => curve.name);
+  const names = curves.filter(({ faint }) => !faint).map((curve) => curve.name);
   const lines = legendLines(names, size, width);
   const [first, last] = stepRange(curves);
   const right = curves.some((curve) => curve.right) ? chart.right : undefined;

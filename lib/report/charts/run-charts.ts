@@ -69,10 +69,14 @@ const neededCurves = (data: Source): Curve[] => [
   evaluationCurve(data, 'search_rate_unneeded', 'search when not needed', { color: 'orange', dashed: true }),
 ];
 
-/** Searches of held-out episodes whose task needs the documentation, and of the others. */
+/** Searches of held-out episodes whose task needs the documentation, and of the others; behind them those of training. */
 export const whenToSearchChart = (data: Source): LineChart => ({
   title: 'Learns when to search',
-  curves: neededCurves(data),
+  curves: [
+    metricCurve(data, 'search_rate_needed', 'when needed, training', { color: 'blue', faint: true }),
+    metricCurve(data, 'search_rate_unneeded', 'when not needed, training', { color: 'orange', faint: true }),
+    ...neededCurves(data),
+  ],
   left: { ...PERCENT, name: 'episodes that search' },
 });
 

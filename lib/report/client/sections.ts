@@ -163,7 +163,8 @@ export function whenToSearch(): Section {
         `${percent(from)} to ${percent(to)}`;
       text.textContent =
         `Share of held-out episodes that search. Tasks that need the documentation: from ${change(first.search_rate_needed, last.search_rate_needed)}. ` +
-        `Tasks that do not: from ${change(first.search_rate_unneeded, last.search_rate_unneeded)}.`;
+        `Tasks that do not: from ${change(first.search_rate_unneeded, last.search_rate_unneeded)}. ` +
+        'Pale lines: training episodes, each step.';
       const chart = whenToSearchChart(data);
       box.line({ ...chart, title: 'Episodes that search, by need' }, isDrawn(chart));
     },
