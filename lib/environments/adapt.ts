@@ -1,8 +1,9 @@
-import { GrpoError } from '../errors.js';
 import type { Tokenizer } from '../tokenizer/types.js';
 import {
   createCallFormat,
+  createTagFormat,
   detectCallFormat,
+  tagTools,
   toolPrompt,
   type CallFormatChoice,
   type CallFormatName,
@@ -33,18 +34,19 @@ export function withSystemText(messages: Message[], text: string): Message[] {
 
 /**
  * Speaks an environment's tools in the template's call format, or in a named one. A template that does not explain the
- * tools in that format gets them in the system message.
+ * tools in that format gets them in the system message; tags are told by the environment's own prompt.
  *
- * @throws INVALID_CONFIG for 'tags', which only the code agent has
+ * @throws INVALID_CONFIG for 'tags' and a tool that has none
  */
-export function speakJson(environment: Environment, choice: CallFormatChoice, tokenizer: Tokenizer): Environment {
-  if (choice === 'tags') {
-    const message = `callFormat tags does not apply to environment ${environment.name}: only the code agent's tools have tags`;
-    throw new GrpoError('INVALID_CONFIG', 'config', message);
-  }
+export function speakAs(environment: Environment, choice: CallFormatChoice, tokenizer: Tokenizer): Environment {
   const { tools } = environment;
   if (tools.length === 0) return environment;
   const template = detectCallFormat(tokenizer);
+  if (choice === 'tags') {
+    const names = tagTools(tools.map(({ name }) => name));
+    const format = createTagFormat({ tools: names, startsInThinking: template.startsInThinking });
+    return { ...environment, format, toolsInTemplate: false, toolPrompt: undefined };
+  }
   const name: CallFormatName = choice === 'auto' ? (template.format ?? 'hermes') : choice;
   const isNative = template.format === name;
   const text = environment.toolPrompt ?? toolPrompt(name, tools);
@@ -60,5 +62,5 @@ export function speakJson(environment: Environment, choice: CallFormatChoice, to
 
 /** The environment with another choice of call format. */
 export function withCallFormat(environment: Environment, choice: CallFormatChoice): Environment {
-  return { ...environment, toolPrompt: undefined, adapt: (own, tokenizer) => speakJson(own, choice, tokenizer) };
+  return { ...environment, toolPrompt: undefined, adapt: (own, tokenizer) => speakAs(own, choice, tokenizer) };
 }

@@ -1,25 +1,26 @@
 import type { CallFormat, Environment, Message, Reward, Task, Tool } from './types.js';
 import { defineTool } from '../tools/define-tool.js';
 import { defineReward } from '../rewards/define-reward.js';
-import { speakJson } from './adapt.js';
-import { createCallFormat, type CallFormatName } from './formats/index.js';
+import { speakAs } from './adapt.js';
+import { createCallFormat, createTagFormat, tagTools, type CallFormatChoice } from './formats/index.js';
 import { checkKeys, ensure } from '../known-keys.js';
 
 /** What {@link defineEnvironment} takes. */
-export interface EnvironmentDefinition extends Omit<
-  Environment,
+export interface EnvironmentDefinition<T extends Task = Task> extends Omit<
+  Environment<T>,
   'format' | 'maxTurns' | 'tools' | 'rewards' | 'adapt' | 'otherRewards'
 > {
   /** @default [] */
-  tools?: Tool[];
-  rewards: Reward[];
+  tools?: Tool<NoInfer<T>>[];
+  rewards: Reward<NoInfer<T>>[];
   /** @default 5 */
   maxTurns?: number;
   /**
    * How calls are written: 'auto' is the form of the model's chat template ('hermes', told in the system message, where it
-   * has none), a name fixes it, or a format of your own. @default 'auto'
+   * has none), a name fixes it, or a format of your own. 'tags' are the code agent's: for tools called search, execute and
+   * submit, told by `prompt`. @default 'auto'
    */
-  format?: 'auto' | CallFormatName | CallFormat;
+  format?: CallFormatChoice | CallFormat;
 }
 
 const KEYS = [
@@ -48,11 +49,11 @@ const KEYS = [
  *   name: 'sums',
  *   tasks: [{ id: 'one', prompt: 'What is 17 + 25?', answer: '42' }],
  *   tools: [add],
- *   rewards: [defineReward({ name: 'right', score: ({ task, turns }) => Number(turns.at(-1)?.text.includes(String(task.answer))) })],
+ *   rewards: [defineReward({ name: 'right', score: ({ task, turns }) => Number(turns.at(-1)?.text.includes(task.answer)) })],
  *   prompt: (task) => [{ role: 'user', content: task.prompt }],
  * });
  */
-export function defineEnvironment(definition: EnvironmentDefinition): Environment {
+export function defineEnvironment<T extends Task>(definition: EnvironmentDefinition<T>): Environment<T> {
   const operation = 'defineEnvironment';
   ensure(operation, typeof definition === 'object' && definition !== null, 'an environment must be an object');
   checkKeys(operation, definition, KEYS);
@@ -90,25 +91,30 @@ export function defineEnvironment(definition: EnvironmentDefinition): Environmen
   ensureDistinct('tool', tools);
   ensureDistinct('reward', rewards);
   const format = definition.format ?? 'auto';
-  const environment: Environment = {
+  const environment: Environment<T> = {
     toolsInTemplate: tools.length > 0,
     ...(maxNoCallTurns === undefined ? {} : { reply: () => [askForCall(tools)] }),
     ...definition,
     tools,
     rewards,
     maxTurns,
-    format: typeof format === 'object' ? format : createCallFormat(format === 'auto' ? 'hermes' : format, { tools }),
+    format: typeof format === 'object' ? format : namedFormat(format, tools),
   };
   if (typeof format === 'object') return environment;
   const { toolsInTemplate } = definition;
   return {
     ...environment,
     adapt: (own, tokenizer) => {
-      const spoken = speakJson(own, format, tokenizer);
+      const spoken = speakAs(own, format, tokenizer);
       // Whoever keeps the tools out of the template tells them in a prompt of their own.
       return toolsInTemplate === false ? { ...spoken, toolsInTemplate, prompt: own.prompt } : spoken;
     },
   };
+}
+
+function namedFormat(name: CallFormatChoice, tools: Tool[]): CallFormat {
+  if (name === 'tags') return createTagFormat({ tools: tagTools(tools.map((tool) => tool.name)) });
+  return createCallFormat(name === 'auto' ? 'hermes' : name, { tools });
 }
 
 function askForCall(tools: Tool[]): Message {

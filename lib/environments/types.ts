@@ -18,7 +18,13 @@ export interface Task {
 }
 
 /** Any JSON Schema object. */
-export type JsonSchema = Record<string, unknown>;
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/**
+ * A function that an environment's author gives. Written for tasks of one type, it may stand where any task is expected:
+ * an environment calls it with its own tasks only.
+ */
+type Callback<Arguments extends unknown[], Result> = { call(...args: Arguments): Result }['call'];
 
 /** A call as a call format found it in a turn's text. */
 export interface ToolCall {
@@ -41,17 +47,18 @@ export interface ToolOutput {
   invalid?: string;
 }
 
-export interface ToolContext {
-  task: Task;
-  episode: EpisodeState;
+export interface ToolContext<T extends Task = Task> {
+  task: T;
+  episode: EpisodeState<T>;
   signal: AbortSignal;
 }
 
-export interface Tool {
+/** A tool of environments with tasks of type T; its arguments are checked against `parameters` before `run`. */
+export interface Tool<T extends Task = Task, Arguments = Record<string, unknown>> {
   name: string;
   description: string;
   parameters: JsonSchema;
-  run: (args: Record<string, unknown>, context: ToolContext) => Promise<string | ToolOutput> | string | ToolOutput;
+  run: Callback<[args: Arguments, context: ToolContext<T>], Promise<string | ToolOutput> | string | ToolOutput>;
   /** @default 30000 */
   timeoutMs?: number;
   /** Tokens of its observation at most; a longer one is cut and marked. @default 512 */
@@ -79,8 +86,8 @@ export interface EpisodeTurn {
 }
 
 /** Grows while an episode runs; tools, replies and rewards read it. */
-export interface EpisodeState {
-  task: Task;
+export interface EpisodeState<T extends Task = Task> {
+  task: T;
   turns: EpisodeTurn[];
   messages: Message[];
   outcome: unknown;
@@ -92,8 +99,8 @@ export interface EpisodeState {
 
 export type EpisodeFinish = 'done' | 'max-turns' | 'length' | 'context' | 'no-call' | 'aborted' | 'invalid';
 
-export interface RewardContext {
-  task: Task;
+export interface RewardContext<T extends Task = Task> {
+  task: T;
   turns: EpisodeTurn[];
   outcome: unknown;
   messages: Message[];
@@ -103,11 +110,12 @@ export interface RewardContext {
 
 export type RewardScore = number | { value: number; parts?: Record<string, number> } | { invalid: string };
 
-export interface Reward {
+/** A reward of environments with tasks of type T. */
+export interface Reward<T extends Task = Task> {
   name: string;
   /** @default 1 */
   weight?: number;
-  score: (context: RewardContext) => Promise<RewardScore> | RewardScore;
+  score: Callback<[context: RewardContext<T>], Promise<RewardScore> | RewardScore>;
   /** Least and most that an episode can earn before the weight, by its verdict; for the check that passing pays more. */
   bounds?: { passed: [number, number]; failed: [number, number] };
 }
@@ -132,14 +140,15 @@ export interface CallFormat {
   observe: (results: { call: ToolCall; output: ToolOutput }[], malformed: string[]) => Message[];
 }
 
-export interface Environment {
+/** What an episode is, over tasks of type T. */
+export interface Environment<T extends Task = Task> {
   name: string;
-  tasks: Task[];
-  tools: Tool[];
-  rewards: Reward[];
+  tasks: T[];
+  tools: Tool<T>[];
+  rewards: Reward<T>[];
   /** @default 5 */
   maxTurns: number;
-  prompt: (task: Task) => Message[];
+  prompt: Callback<[task: T], Message[]>;
   format: CallFormat;
   /** Pass the tool schemas to the chat template. @default false */
   toolsInTemplate?: boolean;
@@ -152,13 +161,13 @@ export interface Environment {
   /** Rewards that a configuration may name beside the default ones. */
   otherRewards?: Reward[];
   /** After a turn without a call: messages to go on with, or the end. Without it, the turn ends the episode. */
-  reply?: (
-    turn: EpisodeTurn,
-    episode: EpisodeState,
-  ) => Promise<Message[] | { done: unknown }> | Message[] | { done: unknown };
+  reply?: Callback<
+    [turn: EpisodeTurn, episode: EpisodeState<T>],
+    Promise<Message[] | { done: unknown }> | Message[] | { done: unknown }
+  >;
   /** Called when an episode has ended and before it is scored: may set the outcome (eval grades the last code block). */
-  finish?: (episode: EpisodeState) => Promise<void> | void;
+  finish?: Callback<[episode: EpisodeState<T>], Promise<void> | void>;
   /** Extra 0/1 or numeric figures of an episode for metrics and evaluations (e.g. `pass`, `search`). */
-  figures?: (episode: EpisodeState) => Record<string, number>;
+  figures?: Callback<[episode: EpisodeState<T>], Record<string, number>>;
   close?: () => Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { checkKeys, ensure } from '../known-keys.js';
-import type { Reward } from '../environments/types.js';
+import type { Reward, Task } from '../environments/types.js';
 
 /**
  * A reward: `score` gives a number, a number with its parts, or says why the episode can't be scored.
@@ -8,7 +8,7 @@ import type { Reward } from '../environments/types.js';
  * @example
  * const short = defineReward({ name: 'short', weight: 0.1, score: ({ turns }) => (turns.length <= 2 ? 1 : 0) });
  */
-export function defineReward(reward: Reward): Reward {
+export function defineReward<T extends Task>(reward: Reward<T>): Reward<T> {
   const operation = 'defineReward';
   ensure(operation, typeof reward === 'object' && reward !== null, 'a reward must be an object');
   checkKeys(operation, reward, ['name', 'weight', 'score', 'bounds']);

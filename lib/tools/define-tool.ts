@@ -1,11 +1,20 @@
 import { CallChecker } from './call-checker.js';
 import { checkKeys, ensure } from '../known-keys.js';
-import type { Tool } from '../environments/types.js';
+import type { ArgumentsOf } from '../environments/arguments.js';
+import type { JsonSchema, Task, Tool } from '../environments/types.js';
 
 const KEYS = ['name', 'description', 'parameters', 'run', 'timeoutMs', 'maxTokens', 'keep'] as const;
 
+/** What {@link defineTool} takes: the arguments of `run` have the types that `parameters` say. */
+export interface ToolDefinition<T extends Task, Parameters extends JsonSchema> extends Tool<
+  T,
+  ArgumentsOf<Parameters>
+> {
+  parameters: Parameters;
+}
+
 /**
- * A tool that a model can call.
+ * A tool that a model can call. The types of its arguments follow from `parameters`.
  *
  * @throws INVALID_ARGUMENT on an unknown key, a missing field, a wrong type or parameters that are no JSON Schema
  * @example
@@ -13,10 +22,12 @@ const KEYS = ['name', 'description', 'parameters', 'run', 'timeoutMs', 'maxToken
  *   name: 'add',
  *   description: 'Adds two numbers.',
  *   parameters: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
- *   run: ({ a, b }) => String(Number(a) + Number(b)),
+ *   run: ({ a, b }) => String(a + b),
  * });
  */
-export function defineTool(tool: Tool): Tool {
+export function defineTool<T extends Task, const Parameters extends JsonSchema>(
+  tool: ToolDefinition<T, Parameters>,
+): Tool<T> {
   const operation = 'defineTool';
   ensure(operation, typeof tool === 'object' && tool !== null, 'a tool must be an object');
   checkKeys(operation, tool, KEYS);
@@ -37,7 +48,8 @@ export function defineTool(tool: Tool): Tool {
     `keep ${named} must be 'start' or 'end'`,
   );
   new CallChecker([tool]);
-  return { ...tool };
+  // The call checker lets only such arguments through as `parameters` say.
+  return { ...tool } as unknown as Tool<T>;
 }
 
 function isName(name: unknown): boolean {

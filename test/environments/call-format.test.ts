@@ -68,7 +68,36 @@ test('a format that was named holds whatever the template says', async () => {
     assert.equal([spoken.format.name, spoken.toolsInTemplate], ['llama-json', false]);
     assert.match(system(spoken), /"name":"add"[^]*"parameters": \{"PARAMETER"/);
   }
-  assert.throws(() => environmentFor(withCallFormat(own(), 'tags'), tokenizer), /callFormat tags does not apply/);
+});
+
+test('tools called search, execute and submit may be spoken in tags, in the words of the environment', async () => {
+  const search = {
+    name: 'search',
+    description: 'Finds.',
+    parameters: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },
+    run: () => 'found',
+  };
+  for (const environment of [
+    own({ tools: [search], format: 'tags' }),
+    withCallFormat(own({ tools: [search] }), 'tags'),
+  ]) {
+    const spoken = environmentFor(environment, await load(qwen3));
+    assert.equal([spoken.format.name, spoken.toolsInTemplate], ['tags', false]);
+    assert.equal(spoken.prompt(spoken.tasks[0]!), [{ role: 'user', content: '1 + 1?' }]);
+    assert.equal(spoken.format.parse('<search>it</search>').calls, [{ tool: 'search', args: { query: 'it' } }]);
+    assert.equal(spoken.format.parse('```submit\nx\n```').calls, []);
+  }
+  const thinking = environmentFor(
+    own({ tools: [search], format: 'tags' }),
+    await withTemplate(qwen3, THINKING_TEMPLATE),
+  );
+  assert.equal(thinking.format.parse('<search>no</search>').calls, []);
+  const tokenizer = await load(qwen3);
+  assert.throws(
+    () => environmentFor(withCallFormat(own(), 'tags'), tokenizer),
+    /tool add has no tag: set callFormat to/,
+  );
+  assert.throws(() => own({ format: 'tags' }), /tool add has no tag/);
 });
 
 test('the code agent keeps the reference format unless told otherwise', async () => {

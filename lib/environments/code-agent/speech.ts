@@ -1,4 +1,3 @@
-import { GrpoError } from '../../errors.js';
 import { withSystemText } from '../adapt.js';
 import {
   createCallFormat,
@@ -7,11 +6,9 @@ import {
   type CallFormatName,
   type TemplateCalls,
 } from '../formats/index.js';
-import { correctiveLine, createTagFormat, OBSERVATION_TAGS, type TagTool } from '../formats/tags.js';
+import { correctiveLine, createTagFormat, OBSERVATION_TAGS, tagTools } from '../formats/tags.js';
 import type { CallFormat, Environment, Message, Task } from '../types.js';
 import { askForCall, silentPrompt, systemPrompt } from './prompt.js';
-
-const TAG_TOOLS: readonly string[] = ['search', 'execute', 'submit'];
 
 /** How the code agent's calls are written, and what its template does by itself. */
 export interface Speech {
@@ -81,12 +78,7 @@ export function speak(
   }
   const system = systemText?.(names) ?? systemPrompt(names, format);
   if (format === 'tags') {
-    const other = names.find((name) => !TAG_TOOLS.includes(name));
-    if (other !== undefined) {
-      const message = `tool ${other} has no tag: set callFormat to hermes, qwen-xml, llama-json or auto to offer it`;
-      throw new GrpoError('INVALID_CONFIG', 'config', message);
-    }
-    const tools = names as TagTool[];
+    const tools = tagTools(names);
     return {
       ...own,
       format: createTagFormat({ tools, startsInThinking }),

@@ -4,7 +4,14 @@ import { createHermesFormat, type JsonFormatOptions } from './hermes.js';
 import { createLlamaJsonFormat } from './llama-json.js';
 import { createQwenXmlFormat } from './qwen-xml.js';
 
-export { createTagFormat, correctiveLine, lastCodeBlock, type TagTool, type TagFormatOptions } from './tags.js';
+export {
+  createTagFormat,
+  correctiveLine,
+  lastCodeBlock,
+  tagTools,
+  type TagTool,
+  type TagFormatOptions,
+} from './tags.js';
 export { createHermesFormat, type JsonFormatOptions } from './hermes.js';
 export { detectCallFormat, type TemplateCalls } from './detect.js';
 export { toolPrompt, writeCall } from './describe.js';

@@ -1,9 +1,12 @@
+import { GrpoError } from '../../errors.js';
 import type { CallFormat, Message, ParsedTurn, ToolCall, ToolOutput } from '../types.js';
 import { segments, type Segment } from './segments.js';
 import { CALL_IN_THINKING } from './text.js';
 
 /** The tools that tags and fences can call. */
 export type TagTool = 'search' | 'execute' | 'submit';
+
+const TAG_TOOLS: readonly string[] = ['search', 'execute', 'submit'] satisfies TagTool[];
 
 const FORMS: Record<TagTool, string> = {
   search: '<search>QUERY</search> to search the documentation',
@@ -23,6 +26,18 @@ export interface TagFormatOptions {
   tools?: TagTool[];
   /** The chat template opens `<think>` itself. @default false */
   startsInThinking?: boolean;
+}
+
+/**
+ * The names of tools that are to be called by tags and fences.
+ *
+ * @throws INVALID_CONFIG where one of them has no tag
+ */
+export function tagTools(names: readonly string[]): TagTool[] {
+  const other = names.find((name) => !TAG_TOOLS.includes(name));
+  if (other === undefined) return names as TagTool[];
+  const message = `tool ${other} has no tag: set callFormat to hermes, qwen-xml, llama-json or auto to offer it`;
+  throw new GrpoError('INVALID_CONFIG', 'config', message);
 }
 
 /**
