@@ -79,25 +79,35 @@ async function loop(context: RunContext, state: RunState, saving: Saving<RunStat
   }
 }
 
-function closingText(context: RunContext, state: RunState, evaluations: readonly EvaluationRecord[]): string {
+function closingText(
+  context: RunContext,
+  state: RunState,
+  evaluations: readonly EvaluationRecord[],
+  isDrawn: boolean,
+): string {
   const first = evaluations.filter((record) => record.step === 0);
   const final = evaluations.filter((record) => record.step === state.step && record.step > 0);
   const table = first.length > 0 ? `${tableText(first, final)}\n` : '';
   const below = relative(process.cwd(), context.folder);
   const shown = below === '' || below.startsWith('..') ? context.folder : below;
-  return `${table}run folder ${shown}, ${context.config.train === 'full' ? 'model' : 'adapter'} in ${join(shown, 'adapter')}`;
+  const weights = context.config.train === 'full' ? 'model' : 'adapter';
+  const lines = [`${weights.padEnd(7)}  ${join(shown, 'adapter')}`];
+  if (isDrawn) lines.push(`page     ${join(shown, 'report.html')}`, `picture  ${join(shown, 'report.png')}`);
+  return `${table}${lines.join('\n')}`;
 }
 
-/** The page and picture of the run; a run is not lost for them. */
-async function drawReport({ folder, policy, reporter }: RunContext): Promise<void> {
+/** The page and picture of the run, and whether they are there; a run is not lost for them. */
+async function drawReport({ folder, policy, reporter }: RunContext): Promise<boolean> {
   try {
     const { writeReport } = await import('../report/index.js');
     await writeReport(folder, { tokenizer: policy.tokenizer });
+    return true;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     reporter.warning(
       `report.html and report.png could not be drawn: ${reason}; grpo-native report ${folder} tries again`,
     );
+    return false;
   }
 }
 
@@ -143,9 +153,9 @@ export async function train(input: TrainInput, options: TrainOptions = {}): Prom
     }
     await saving.finish(state);
     end = interrupted ? 'interrupted' : 'finished';
-    await drawReport(context);
+    const isDrawn = await drawReport(context);
     const { metrics, evaluations } = await readRun(context.folder);
-    context.reporter.closing(closingText(context, state, evaluations));
+    context.reporter.closing(closingText(context, state, evaluations, isDrawn));
     const { folder: run } = context;
     context.reporter.ended({ run, steps: state.step, adapter: join(run, 'adapter'), interrupted });
     return { run, steps: state.step, metrics: metrics.at(-1), evaluations, interrupted };

@@ -88,10 +88,10 @@ else {
     assert.match(output, /step 3\/3 .*episodes.* \d+ s left/);
     assert.match(output, '\u001b[1mstep 1/3\u001b[22m');
     const rows = rowsOf(output);
-    const kinds = rows.map((row) => /^(step|evaluation|warning|run folder|Baseline|RL)\b/.exec(row)?.[0]);
+    const kinds = rows.map((row) => /^(step|evaluation|warning|run folder|page|Baseline|RL)\b/.exec(row)?.[0]);
     assert.equal(
-      kinds.filter((kind) => ['step', 'evaluation', 'warning', 'run folder'].includes(kind ?? '')),
-      ['run folder', 'evaluation', 'step', 'warning', 'step', 'step', 'evaluation', 'run folder'],
+      kinds.filter((kind) => ['step', 'evaluation', 'warning', 'run folder', 'page'].includes(kind ?? '')),
+      ['run folder', 'evaluation', 'step', 'warning', 'step', 'step', 'evaluation', 'page'],
       rows.join('\n'),
     );
     assert.ok(
