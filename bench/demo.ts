@@ -47,6 +47,8 @@ function run(seed: number): void {
 }
 
 process.stdout.write(`${cpus().length} x ${cpus()[0]?.model}\n\n`);
-process.stdout.write('| seed | pass, % | searches where needed, % | where not: start, highest step, end, % | n | s |\n');
+process.stdout.write(
+  '| seed | pass, % | searches where needed, % | where not: start, highest step, end, % | n | s |\n',
+);
 process.stdout.write('|---|---|---|---|---|---|\n');
 for (const seed of seeds.length > 0 ? seeds : [42, 1, 2]) run(seed);
