@@ -7,7 +7,7 @@ import { anyNumber, CODE_MODES, sandboxOptions } from './code-agent-source.js';
 import type { EnvironmentSource } from './environment-source.js';
 import type { EnvironmentRequest } from './resolve-environment.js';
 
-const SIZES = { training: 1024, unseen: 128 };
+const SIZES = { training: 256, unseen: 128 };
 
 /**
  * A sandbox for the demo, which has to run where nothing was prepared: its programs may run in WebAssembly where there is
