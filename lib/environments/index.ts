@@ -1,3 +1,4 @@
+export { BUILT_IN_ENVIRONMENTS } from './built-in.js';
 export { codeAgent } from './code-agent/index.js';
 export type { CodeAgentMode, CodeAgentOptions } from './code-agent/index.js';
 export { defineEnvironment } from './define-environment.js';

@@ -1,4 +1,5 @@
 import { withCallFormat } from '../environments/adapt.js';
+import { BUILT_IN_ENVIRONMENTS } from '../environments/built-in.js';
 import type { CallFormatChoice } from '../environments/formats/index.js';
 import type { Environment, Reward, Task, Tool } from '../environments/types.js';
 import { checkRewardOrder } from '../rewards/order.js';
@@ -83,7 +84,7 @@ export function withChoices(
     ...(maxNoCallTurns === undefined || environment.tools.length === 0 ? {} : { maxNoCallTurns }),
   };
   if (choices.keepOrder !== false) checkRewardOrder(own.rewards);
-  return callFormat === undefined || ['code-agent', 'demo'].includes(environment.name)
+  return callFormat === undefined || BUILT_IN_ENVIRONMENTS.includes(environment.name)
     ? own
     : withCallFormat(own, callFormat);
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { BUILT_IN_ENVIRONMENTS } from '../environments/built-in.js';
 import type { CallFormatChoice } from '../environments/formats/index.js';
 import type { Environment, Reward, Tool } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
@@ -81,8 +82,10 @@ async function baseSource(request: EnvironmentRequest): Promise<EnvironmentSourc
   const looksLikePath = extname(environment) !== '' || environment.includes('/');
   if (looksLikePath && existsSync(environment)) return ownSource(await fromModule(environment), request);
   if (looksLikePath) throw new GrpoError('INVALID_CONFIG', 'config', `environment ${environment} does not exist`);
-  const nearest = nearestName(environment, ['code-agent', 'demo']);
-  const hint = nearest ? `; did you mean ${nearest}?` : '; give code-agent, demo or the path of a module';
+  const nearest = nearestName(environment, [...BUILT_IN_ENVIRONMENTS]);
+  const hint = nearest
+    ? `; did you mean ${nearest}?`
+    : `; give ${BUILT_IN_ENVIRONMENTS.join(', ')} or the path of a module`;
   throw new GrpoError('INVALID_CONFIG', 'config', `unknown environment ${environment}${hint}`);
 }
 

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { TrainConfig } from '../config/index.js';
+import { BUILT_IN_ENVIRONMENTS } from '../environments/built-in.js';
 import { GrpoError } from '../errors.js';
 
 type Tree = Record<string, unknown>;
@@ -42,10 +43,16 @@ async function readStored(folder: string): Promise<{ config: Tree; workingFolder
   }
 }
 
+/** Names of things that come with the package, whatever a folder is called. */
+const isBuiltIn = (key: string, value: string) =>
+  key === 'environment' ? BUILT_IN_ENVIRONMENTS.includes(value) : key === 'model' && value.startsWith('embedded:');
+
 /** Paths were given relative to where the run began. */
 function absolutePaths(config: Tree, base: string): Tree {
   const found = Object.entries(config).map(([key, value]) => {
-    if (!PATHS.includes(key) || typeof value !== 'string' || isAbsolute(value)) return [key, value];
+    if (!PATHS.includes(key) || typeof value !== 'string' || isAbsolute(value) || isBuiltIn(key, value)) {
+      return [key, value];
+    }
     const path = resolve(base, value);
     return [key, existsSync(path) ? path : value];
   });
@@ -91,7 +98,7 @@ export async function resumedConfig<Config>(
     throw new GrpoError('INVALID_CONFIG', 'resume', `${told}; leave it out, or change it with --override`);
   }
   const { environment } = stored;
-  const isNamed = typeof environment === 'string' && environment !== 'code-agent' && !isAbsolute(environment);
+  const isNamed = typeof environment === 'string' && !isBuiltIn('environment', environment) && !isAbsolute(environment);
   if (isNamed && given['environment'] === undefined) {
     const message = `environment ${environment} was given as an object; pass it to train() again with resume`;
     throw new GrpoError('INVALID_CONFIG', 'resume', message);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,13 +14,15 @@ const folder = mkdtempSync(join(tmpdir(), 'grpo-demo-'));
 test.after(() => rmSync(folder, { recursive: true, force: true }));
 const cli = fileURLToPath(new URL('../../bin/cli.ts', import.meta.url));
 
-function train(name: string, args: string[], environment: Record<string, string> = {}) {
+function run(args: string[], environment: Record<string, string>, cwd?: string) {
+  const env = { ...process.env, ...environment };
+  const tsx = import.meta.resolve('tsx');
+  return spawnSync(process.execPath, ['--import', tsx, cli, ...args], { encoding: 'utf8', env, cwd });
+}
+
+function train(name: string, args: string[], environment: Record<string, string> = {}, cwd?: string) {
   const output = join(folder, name);
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ['--import', 'tsx', cli, 'train', '--output', output, ...args],
-    { encoding: 'utf8', env: { ...process.env, ...environment } },
-  );
+  const { status, stdout, stderr } = run(['train', '--output', output, ...args], environment, cwd);
   const lines = <T>(file: string) =>
     readFileSync(join(output, file), 'utf8')
       .trim()
@@ -44,6 +46,19 @@ test('with nothing given, a tiny model learns when to search, and its page and p
   assert.ok(Math.max(...needless) > 0.3, 'needless searches rise first');
   assert.ok(Math.max(...metrics.map((line) => line.sampler_trainer_gap!)) < 1e-5);
   for (const name of ['report.html', 'report.png']) assert.ok(statSync(join(output, name)).size > 10_000, name);
+});
+
+test('a run of the demo goes on, whatever folders are called', () => {
+  mkdirSync(join(folder, 'demo'));
+  const sizes = ['--prompts-per-step', '2', '--group-size', '4', '--eval-modes', 'multi-tool', '--eval-every', '0'];
+  const first = train('stopped', [...sizes, '--steps', '1'], {}, folder);
+  assert.is(first.status, 0, first.stderr);
+  const second = run(['train', '--resume', 'stopped', '--steps', '2', '--override'], {}, folder);
+  assert.is(second.status, 0, second.stderr);
+  assert.equal(
+    first.lines<StepMetrics>('metrics.jsonl').map(({ step }) => step),
+    [1, 2],
+  );
 });
 
 test('without bubblewrap and containers the demo falls back to Pyodide, and says so', () => {
