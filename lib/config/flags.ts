@@ -1,4 +1,3 @@
-import type { Options } from 'yargs';
 import { GrpoError } from '../errors.js';
 import { configKeys } from './keys.js';
 import type { ConfigKey } from './keys.js';
@@ -12,10 +11,17 @@ function describe(key: ConfigKey): string {
   return notes.length > 0 ? `${key.description} [${notes.join('; ')}]` : key.description;
 }
 
+/** An option as yargs takes it; its own type would make every user's compiler ask for @types/yargs. */
+interface FlagOption {
+  type: 'boolean' | 'string';
+  description: string;
+  requiresArg: boolean;
+}
+
 /** Command-line options of a schema; without defaults, so that only what was typed overrides a file. */
-export function flagOptions(schema: ConfigSchema): Record<string, Options> {
+export function flagOptions(schema: ConfigSchema): Record<string, FlagOption> {
   return Object.fromEntries(
-    configKeys(schema).map((key): [string, Options] => [
+    configKeys(schema).map((key): [string, FlagOption] => [
       key.flag,
       {
         type: key.type === 'boolean' ? 'boolean' : 'string',
