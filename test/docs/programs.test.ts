@@ -1,11 +1,12 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { needsSandbox, PROGRAMS } from './pages.js';
+import { needsSandbox, PROGRAMS, ROOT } from './pages.js';
 import { programFolder, runProgram } from './run-program.js';
 
-const programs = PROGRAMS.filter((program) => !needsSandbox(program));
+// The README shows an example, which test/examples runs.
+const programs = PROGRAMS.filter((program) => !needsSandbox(program) && program.page !== 'README.md');
 let folder = '';
 test.before(async () => {
   folder = await programFolder();
@@ -19,10 +20,15 @@ for (const program of programs) {
   });
 }
 
-test('the programs of the README leave what it says', () => {
-  assert.is(programs.filter(({ page }) => page === 'README.md').length, 2);
+test('they leave what they say', () => {
   assert.ok(existsSync(join(folder, 'my-adapter/adapter_model.safetensors')));
+  assert.ok(existsSync(join(folder, 'run/step-1/checkpoint.json')));
   assert.ok(existsSync(join(folder, 'runs')));
+});
+
+test('the program of the README is the example of its own', () => {
+  const shown = PROGRAMS.filter(({ page }) => page === 'README.md').map(({ code }) => code);
+  assert.equal(shown, [readFileSync(join(ROOT, 'examples/own-environment.js'), 'utf8')]);
 });
 
 test.run();
