@@ -167,7 +167,7 @@ export interface Environment<T extends Task = Task> {
   >;
   /** Called when an episode has ended and before it is scored: may set the outcome (eval grades the last code block). */
   finish?: Callback<[episode: EpisodeState<T>], Promise<void> | void>;
-  /** Extra 0/1 or numeric figures of an episode for metrics and evaluations (e.g. `pass`, `search`). */
+  /** Numbers of an episode: `pass` (0 or 1) is its verdict, others are kept in its trajectory. */
   figures?: Callback<[episode: EpisodeState<T>], Record<string, number>>;
   close?: () => Promise<void>;
 }
