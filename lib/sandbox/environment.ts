@@ -16,6 +16,8 @@ export function cleanEnvironment(home: string, libraryFolder?: string): Record<s
     OMP_NUM_THREADS: '1',
     OPENBLAS_NUM_THREADS: '1',
     MKL_NUM_THREADS: '1',
+    // A heap for each thread takes 64 MB of address space, and eight threads all that a program has.
+    MALLOC_ARENA_MAX: '1',
     ...(libraryFolder ? { LD_LIBRARY_PATH: libraryFolder } : {}),
   };
 }

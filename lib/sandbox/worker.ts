@@ -33,6 +33,8 @@ export type Answer = { value: Record<string, unknown> } | { aborted: true } | { 
 export class Worker {
   private readonly child: ChildProcess;
   private received: Buffer[] = [];
+  private receivedBytes = 0;
+  private neededBytes = 4;
   private waiting: ((frame: Record<string, unknown> | undefined) => void) | undefined;
   private readonly frames: Record<string, unknown>[] = [];
   private diagnostics = '';
@@ -149,15 +151,21 @@ export class Worker {
 
   private receive(chunk: Buffer): void {
     this.received.push(chunk);
-    let all = this.received.length === 1 ? chunk : Buffer.concat(this.received);
-    while (all.length >= 4 && all.length >= 4 + all.readUInt32BE()) {
-      const size = all.readUInt32BE();
-      const frame = JSON.parse(all.subarray(4, 4 + size).toString('utf8')) as Record<string, unknown>;
-      all = all.subarray(4 + size);
+    this.receivedBytes += chunk.length;
+    // Joined only where there is enough: a large answer comes in many chunks.
+    while (this.receivedBytes >= this.neededBytes) {
+      const all = Buffer.concat(this.received);
+      const size = 4 + all.readUInt32BE();
+      const isWhole = all.length >= size;
+      const rest = isWhole ? all.subarray(size) : all;
+      this.received = [rest];
+      this.receivedBytes = rest.length;
+      this.neededBytes = isWhole ? 4 : size;
+      if (!isWhole) continue;
+      const frame = JSON.parse(all.toString('utf8', 4, size)) as Record<string, unknown>;
       if (this.waiting) this.deliver(frame);
       else this.frames.push(frame);
     }
-    this.received = all.length > 0 ? [all] : [];
   }
 
   private deliver(frame: Record<string, unknown> | undefined): void {

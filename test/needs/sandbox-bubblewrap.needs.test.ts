@@ -79,6 +79,35 @@ test('files lie beside the program and standard input is read to its end', async
   assert.equal([stdout, exitCode, status], ["7 b'\\x00\\xff' 300000\n", 3, 'error']);
 });
 
+test('files, input and output of 40 MB take seconds, and no minutes', async () => {
+  const [text, bytes] = ['x'.repeat(4e7), 4e7];
+  const read = await sandbox.run({
+    code: 'import os, sys\nprint(os.path.getsize("a"), len(sys.stdin.read()))',
+    files: { a: text },
+    stdin: text,
+  });
+  assert.equal([read.status, read.stdout], ['ok', `${bytes} ${bytes}\n`]);
+  const written = await sandbox.run({ code: `print("x" * ${bytes})`, outputBytes: 2 ** 26 });
+  assert.equal([written.status, written.stdout.length], ['ok', bytes + 1]);
+});
+
+test('a program that could not be started is infra, with the reason as Python says it', async () => {
+  const files = Object.fromEntries(Array.from({ length: 20_001 }, (_, index) => [`f${index}`, '']));
+  const { status, stderr } = await sandbox.run({ code: '', files });
+  assert.is(status, 'infra');
+  assert.match(stderr, /^the program could not be started in the sandbox: OSError: \[Errno 28\]/);
+});
+
+test('threads are limited by their number, not by the address space of their heaps', async () => {
+  const code = `import threading, time
+def work(): bytearray(100_000); time.sleep(60)
+count = 0
+try:
+  while True: threading.Thread(target=work, daemon=True).start(); count += 1
+except RuntimeError: print(count >= 60)`;
+  assert.is((await sandbox.run({ code })).stdout, 'True\n');
+});
+
 test('output is cut at its limit and the program is killed', async () => {
   const result = await sandbox.run({ code: 'while True: print("abc")', outputBytes: 100 });
   assert.equal([result.status, result.exitCode, result.stdout.length], ['output', null, 100]);

@@ -63,6 +63,7 @@ test('the environment of a program holds nothing of ours', () => {
     'HOME',
     'LANG',
     'LOGNAME',
+    'MALLOC_ARENA_MAX',
     'MKL_NUM_THREADS',
     'MPLBACKEND',
     'OMP_NUM_THREADS',

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { cleanEnvironment } from '../environment.js';
 import type { Job } from '../jobs.js';
-import type { SandboxOptions } from '../types.js';
 import type { Runner } from '../runner.js';
 import { type Answer, Worker } from '../worker.js';
 import { nodeArguments, type Pyodide } from './launch.js';

@@ -149,7 +149,7 @@ class Watch:
         for stream in streams:
             os.set_blocking(stream['fd'], False)
             stream['open'] = True
-        feed_fd, feed_data = feed
+        feed_fd, feed_data = feed[0], memoryview(feed[1])
         os.set_blocking(feed_fd, False)
         if not feed_data:
             os.close(feed_fd)

@@ -51,7 +51,9 @@ class Start:
                 break
             data += chunk
         self.control.close()
-        return data == (b'mk' if warm else b'k'), data.decode('utf-8', 'replace')
+        if warm and data[:1] == b'm':
+            data = data[1:]  # what came with the folders
+        return data == b'k', data.decode('utf-8', 'replace')
 
 
 def enter_namespaces(config, handles, control):
@@ -118,7 +120,7 @@ def enter_program(config, handles, user=None):
             os.close(null)
         folder = job['folder']
         os.environ['PWD'] = folder
-        fill_folder(folder, job['files'])
+        fill_folder(folder, job.pop('files'))
         set_limits(job['limits'])
         os.write(control, b'k')
         os.close(control)

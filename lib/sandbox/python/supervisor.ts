@@ -15,7 +15,7 @@ REPORT_BYTES = 4 << 20
 
 
 def read_exactly(handle, size):
-    data = b''
+    data = bytearray()
     while len(data) < size:
         chunk = os.read(handle, min(1 << 20, size - len(data)))
         if not chunk:
@@ -34,7 +34,7 @@ def read_frame(handle):
 
 def write_frame(handle, value):
     body = json.dumps(value).encode()
-    data = struct.pack('>I', len(body)) + body
+    data = memoryview(struct.pack('>I', len(body)) + body)
     while data:
         data = data[os.write(handle, data):]
 
