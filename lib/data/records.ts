@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { problemOfFiles, PROGRAM_NAMES, TEST_NAMES } from '../sandbox/files.js';
+import { memorySchema, timeoutSchema } from '../sandbox/jobs.js';
 import type { CodeTask } from './types.js';
 import { mbppPrompt, mbppTarget } from './mbpp.js';
 
@@ -57,9 +59,16 @@ const plain = z.looseObject({
   entryPoint: text.optional(),
   codePrompt: z.string().optional(),
   solution: text.optional(),
-  timeoutMs: z.number().positive().optional(),
-  memoryMb: z.number().positive().optional(),
-  files: z.record(z.string(), z.string()).optional(),
+  timeoutMs: timeoutSchema.optional(),
+  memoryMb: memorySchema.optional(),
+  files: z
+    .record(z.string(), z.string())
+    .superRefine((files, context) => {
+      // They lie beside programs and beside tests.
+      const message = problemOfFiles(files, [...PROGRAM_NAMES, ...TEST_NAMES]);
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
+    })
+    .optional(),
 });
 
 /** Shapes in the order in which they are tried. */

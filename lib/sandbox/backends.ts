@@ -1,4 +1,5 @@
 import { GrpoError } from '../errors.js';
+import { checkKeys, ensure } from '../known-keys.js';
 import { bubblewrapLaunch, findBubblewrap } from './bubblewrap.js';
 import type { BubblewrapProgram } from './bubblewrap.js';
 import { containerLaunch, DEFAULT_IMAGE, findEngines } from './container.js';
@@ -57,9 +58,16 @@ async function containerCandidates(options: SandboxOptions): Promise<Candidate[]
   }));
 }
 
-/** @throws INVALID_ARGUMENT where image or engine are given and no container can come of it */
+const OPTIONS = ['backend', 'python', 'image', 'engine', 'reuse', 'allowUnsandboxed'];
+
+/** @throws INVALID_ARGUMENT, also where image or engine are given and no container can come of it */
 function checkBackendOptions(options: SandboxOptions): void {
-  const { backend = 'auto', image, engine, reuse } = options;
+  const isObject = typeof options === 'object' && options !== null;
+  ensure('Sandbox.open', isObject, `an object of options is needed, found ${JSON.stringify(options)}`);
+  checkKeys('Sandbox.open', options, OPTIONS);
+  const { backend = 'auto', image, engine, reuse, python = 'python3' } = options;
+  const isName = typeof python === 'string' && python !== '';
+  ensure('Sandbox.open', isName, `python must be the name or path of an interpreter, found ${JSON.stringify(python)}`);
   if (reuse === true && backend !== 'pyodide') {
     const message = `reuse does not apply to backend '${backend}', only to 'pyodide'`;
     throw new GrpoError('INVALID_ARGUMENT', 'Sandbox.open', message);

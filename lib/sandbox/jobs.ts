@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { GrpoError } from '../errors.js';
+import { FILE_BYTES, type Files, PROGRAM_NAMES, problemOfFiles, TEST_NAMES } from './files.js';
 import type { RunOptions, TestOptions } from './types.js';
 
-const FILE_BYTES = 64 * 2 ** 20;
 const RUN_TIMEOUT_MS = 10_000;
 const TEST_TIMEOUT_MS = 30_000;
 const RUN_MEMORY_MB = 512;
@@ -10,10 +10,12 @@ const TEST_MEMORY_MB = 2048;
 const OUTPUT_BYTES = 65_536;
 
 const positive = z.number().int().positive();
+export const timeoutSchema = positive.max(24 * 3_600_000);
+export const memorySchema = positive.min(16).max(1_048_576);
 const shared = {
   files: z.record(z.string(), z.union([z.string(), z.instanceof(Uint8Array)])).optional(),
-  timeoutMs: positive.max(24 * 3_600_000).optional(),
-  memoryMb: positive.min(16).max(1_048_576).optional(),
+  timeoutMs: timeoutSchema.optional(),
+  memoryMb: memorySchema.optional(),
   signal: z.instanceof(AbortSignal).optional(),
 };
 const runSchema = z.strictObject({
@@ -52,31 +54,12 @@ function check<T>(schema: z.ZodType<T>, options: unknown, operation: string): T 
   );
 }
 
-function encodeFiles(
-  files: Record<string, string | Uint8Array> | undefined,
-  reserved: string[],
-  operation: string,
-): Record<string, string> {
-  const encoded: Record<string, string> = {};
-  for (const [path, data] of Object.entries(files ?? {})) {
-    const parts = path.split('/');
-    if (path.includes('\0') || parts.some((part) => part === '' || part === '.' || part === '..')) {
-      throw new GrpoError(
-        'INVALID_ARGUMENT',
-        operation,
-        `files: "${path}" must be a relative path without "." and ".." that stays in the program's folder`,
-      );
-    }
-    if (reserved.includes(path)) {
-      throw new GrpoError(
-        'INVALID_ARGUMENT',
-        operation,
-        `files: "${path}" is the name of the program itself; choose another one`,
-      );
-    }
-    encoded[path] = Buffer.from(data as string).toString('base64');
-  }
-  return encoded;
+function encodeFiles(files: Files | undefined, reserved: readonly string[], operation: string): Record<string, string> {
+  const problem = problemOfFiles(files ?? {}, reserved);
+  if (problem !== undefined) throw new GrpoError('INVALID_ARGUMENT', operation, `files: ${problem}`);
+  return Object.fromEntries(
+    Object.entries(files ?? {}).map(([path, data]) => [path, Buffer.from(data as string).toString('base64')]),
+  );
 }
 
 /** @throws INVALID_ARGUMENT */
@@ -85,7 +68,7 @@ export function runJob(options: RunOptions, processes: number): Job {
   const given = check(runSchema, options, operation);
   return {
     kind: 'run',
-    files: encodeFiles(given.files, ['main.py'], operation),
+    files: encodeFiles(given.files, PROGRAM_NAMES, operation),
     limits: {
       timeoutMs: given.timeoutMs ?? RUN_TIMEOUT_MS,
       memoryMb: given.memoryMb ?? RUN_MEMORY_MB,
@@ -104,7 +87,7 @@ export function testJob(options: TestOptions, processes: number): Job {
   const given = check(testSchema, options, operation);
   return {
     kind: 'test',
-    files: encodeFiles(given.files, ['solution.py', 'test_solution.py'], operation),
+    files: encodeFiles(given.files, TEST_NAMES, operation),
     limits: {
       timeoutMs: given.timeoutMs ?? TEST_TIMEOUT_MS,
       memoryMb: given.memoryMb ?? TEST_MEMORY_MB,

@@ -129,4 +129,19 @@ test('the sample has thirty tasks with a function, a solution and tests', async 
   }
 });
 
+test('limits and files that the sandbox would refuse are refused with the line that has them', () => {
+  const refused = (keys: object, message: RegExp) => {
+    const error = failure(`${JSON.stringify({ prompt: 'x', test: 'assert f()', ...keys })}\n`);
+    assert.is(error.code, 'INVALID_TASKS');
+    assert.match(error.message, message);
+  };
+  refused({ timeoutMs: 1.5 }, /tasks\.jsonl:1: plain record: timeoutMs: /);
+  refused({ timeoutMs: 1e12 }, /tasks\.jsonl:1: plain record: timeoutMs: /);
+  refused({ memoryMb: 1 }, /tasks\.jsonl:1: plain record: memoryMb: .*16/);
+  refused({ files: { '../x': '' } }, /tasks\.jsonl:1: plain record: files: "\.\.\/x" must be a relative path/);
+  for (const name of ['main.py', 'solution.py', 'test_solution.py']) {
+    refused({ files: { [name]: '' } }, /tasks\.jsonl:1: plain record: files: ".*" is the name of the program itself/);
+  }
+});
+
 test.run();

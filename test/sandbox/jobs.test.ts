@@ -38,6 +38,20 @@ for (const path of ['../x', '/x', 'a/../../x', 'a//b', '.', '', './x', 'a\0b', '
   });
 }
 
+test('files that the sandbox could not write are refused by name', () => {
+  const files = (given: Record<string, string>) => () => runJob({ code: '', files: given }, 0);
+  refused(files({ ['a'.repeat(256)]: '' }), /files: "a+…" is too long: a name may have 255 bytes/);
+  refused(files({ ['ab/'.repeat(1400) + 'c']: '' }), /too long/);
+  refused(files({ 'a/b': '', a: '' }), /files: "a\/b" needs the folder "a", which is a file/);
+  refused(files({ 'main.py/x': '' }), /needs the folder "main.py"/);
+  refused(files({ '\ud800': '' }), /is no name of a file/);
+  refused(files({ a: 'x'.repeat(2 ** 26 + 1) }), /files: "a" has 65 MB, and a file may have 64 MB/);
+  const half = 'x'.repeat(2 ** 25);
+  const many = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [name, half]));
+  refused(files(many), /files: they have 160 MB, and all together may have 128 MB/);
+  assert.is(runJob({ code: '', files: { 'a/b': '', 'a/c': '', ab: '' } }, 0).files['ab'], '');
+});
+
 test('wrong options are refused by name', () => {
   refused(() => runJob({ code: 1 } as never, 0), /code: /);
   refused(() => runJob({ code: '', timeoutMs: -1 }, 0), /timeoutMs: /);

@@ -32,6 +32,23 @@ test("backend 'process' must be allowed by name", async () => {
   await unavailable({ backend: 'process' }, /allowUnsandboxed: true/);
 });
 
+test('options of Sandbox.open that mean nothing are refused by name', async () => {
+  const message = async (options: unknown) =>
+    Sandbox.open(options as never).then(
+      (sandbox) => sandbox.close().then(() => 'opened'),
+      (error: GrpoError) => `${error.code} ${error.message}`,
+    );
+  assert.match(
+    await message({ bakend: 'process' }),
+    /^INVALID_ARGUMENT .*unknown key "bakend"; did you mean "backend"/,
+  );
+  assert.match(await message({ timeoutMs: 5 }), /^INVALID_ARGUMENT .*unknown key "timeoutMs"/);
+  assert.match(await message('process'), /^INVALID_ARGUMENT .*an object of options is needed, found "process"/);
+  assert.match(await message(null), /^INVALID_ARGUMENT .*an object of options is needed, found null/);
+  assert.match(await message({ python: 5 }), /^INVALID_ARGUMENT .*python must be the name or path/);
+  assert.match(await message({ python: '' }), /^INVALID_ARGUMENT .*python must be the name or path/);
+});
+
 test('an unknown backend is refused with the list of those there are', async () => {
   try {
     await Sandbox.open({ backend: 'jail' as never });
