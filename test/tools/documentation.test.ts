@@ -134,6 +134,12 @@ test('a query without a word that is known finds nothing, and an empty one too',
   assert.equal(index.search('!!! ???'), []);
 });
 
+test('a word of a hundred thousand letters finds nothing, and does not end the search', async () => {
+  const documentation = await shippedDocumentation();
+  assert.equal(documentation.search('qwx'.repeat(30_000)), []);
+  assert.is(documentation.search(`${'qwx'.repeat(30_000)} json.loads`)[0]!.name, 'json.loads');
+});
+
 test('a query is answered within 5 ms, by the median', async () => {
   const index = await shippedDocumentation();
   const once = (query: string) => {

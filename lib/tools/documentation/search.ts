@@ -31,6 +31,8 @@ interface Indexed {
 const BOOST = { last: 3, name: 2, hint: 2.6, first: 1.6, parameters: 0.7, body: 0.5 };
 const BODY_CHARACTERS = 400;
 const CANDIDATES = 300;
+/** Longer words are no typing errors; looking for those takes memory by the square of the length. */
+const LONGEST_TYPO = 48;
 /** Share of the score that depends on how much of the query an entry covers. */
 const COVERAGE = 0.75;
 const USED = 0.5;
@@ -134,7 +136,10 @@ export class DocumentationIndex implements Documentation {
       tokenize: (text) => text.split(' '),
       processTerm: (term) => term,
       boost: BOOST,
-      fuzzy: (term) => (this.frequency.has(term) || term.length < 4 ? false : term.length < 7 ? 1 : 2),
+      fuzzy: (term) => {
+        if (this.frequency.has(term) || term.length < 4 || term.length > LONGEST_TYPO) return false;
+        return term.length < 7 ? 1 : 2;
+      },
       prefix: (term) => !this.frequency.has(term) && term.length >= 3,
       maxFuzzy: 2,
       bm25: { k: 1.2, b: 0.5, d: 0.3 },
@@ -245,7 +250,7 @@ export class DocumentationIndex implements Documentation {
 
   /** Symbols whose name differs from the query by a slip of the finger or two. */
   private misspelt(key: string): number[] {
-    const allowed = key.length < 4 || key.length > 48 ? 0 : key.length < 8 ? 1 : 2;
+    const allowed = key.length < 4 || key.length > LONGEST_TYPO ? 0 : key.length < 8 ? 1 : 2;
     let nearest = allowed + 1;
     let found: number[] = [];
     for (const [name, ids] of this.byCompactName) {
