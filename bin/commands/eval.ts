@@ -19,7 +19,8 @@ export function builder(yargs: Argv): Argv {
 export async function handler(args: Record<string, unknown>): Promise<void> {
   const input = readFlags(evaluateSchema, args) as EvaluateInput;
   const { evaluate } = await import('../../lib/evaluate/index.js');
-  const interruption = onInterrupt(() => 'stopping');
+  const kept = input.output === undefined ? '' : '; finished episodes are kept: go on with --resume';
+  const interruption = onInterrupt(() => `stopping${kept}`);
   try {
     const { baseline, trained } = await evaluate(input, { signal: interruption.stop });
     if (input.json) process.stdout.write(`${JSON.stringify({ baseline, trained }, undefined, 2)}\n`);

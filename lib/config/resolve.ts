@@ -143,6 +143,8 @@ export function resolveEvaluateConfig(...layers: EvaluateInput[]): EvaluateConfi
     const message = `k ${largest} is larger than samples ${config.samples}: pass@k needs at least k samples`;
     throw new GrpoError('INVALID_CONFIG', 'config', message);
   }
+  const twice = config.modes?.find((mode, index, modes) => modes.indexOf(mode) < index);
+  if (twice !== undefined) throw new GrpoError('INVALID_CONFIG', 'config', `modes names ${twice} twice`);
   return config;
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { GrpoError } from '../errors.js';
 import type { Task } from '../environments/types.js';
 import type { EvaluationMode } from '../run/index.js';
@@ -28,6 +28,24 @@ export function fingerprint(facts: unknown): string {
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex');
 }
 
+type Line = { settings?: string; place?: EpisodePlace; episode?: Kept };
+
+/** @throws RUN_INVALID where the line is none of such a file */
+function parseLine(text: string, path: string, index: number): Line {
+  let line: Line | null = null;
+  try {
+    line = JSON.parse(text) as Line | null;
+  } catch {
+    // said below
+  }
+  if (index === 0 ? typeof line?.settings === 'string' : line?.place && line.episode) return line!;
+  const message =
+    index === 0
+      ? `${path} is no file of finished episodes; choose another --output`
+      : `${path}:${index + 1} is no finished episode: remove that line, and its episode is run again`;
+  throw new GrpoError('RUN_INVALID', 'evaluate', message);
+}
+
 /** Finished episodes of an evaluation, one JSON object a line, so that it can go on where it stopped. */
 export class EpisodeLog {
   private readonly known = new Map<string, Kept>();
@@ -39,7 +57,7 @@ export class EpisodeLog {
    * Opens the log of an evaluation.
    *
    * @throws RUN_EXISTS where episodes are kept already and `resume` is false; INVALID_CONFIG where they are of an evaluation
-   *   with other settings
+   *   with other settings; RUN_INVALID where a line is damaged
    */
   static async open(path: string, settings: string, resume: boolean): Promise<EpisodeLog> {
     const log = new EpisodeLog(path);
@@ -47,23 +65,23 @@ export class EpisodeLog {
       if (error.code === 'ENOENT') return undefined;
       throw new GrpoError('IO_FAILED', 'evaluate', `${path} cannot be read: ${error.message}`, { cause: error });
     });
-    if (text !== undefined && !resume) {
+    const lines = (text ?? '').split('\n').slice(0, -1);
+    const records = lines.map((line, index) => parseLine(line, path, index));
+    // An evaluation that failed before its first episode leaves nothing to lose.
+    if (records.length < 2) lines.length = 0;
+    if (lines.length > 0 && !resume) {
       const message = `${path} holds episodes of an earlier evaluation: go on with --resume, or choose another --output`;
       throw new GrpoError('RUN_EXISTS', 'evaluate', message);
     }
-    const lines = (text ?? '').split('\n').slice(0, -1);
     if (lines.length === 0) {
       await log.write(() => writeFile(path, `${JSON.stringify({ settings })}\n`));
       return log;
     }
-    if ((JSON.parse(lines[0]!) as { settings?: string }).settings !== settings) {
+    if (records[0]!.settings !== settings) {
       const message = `${path} holds episodes of an evaluation with another model, other tasks or settings; choose another --output`;
       throw new GrpoError('INVALID_CONFIG', 'evaluate', message);
     }
-    for (const line of lines.slice(1)) {
-      const { place, episode } = JSON.parse(line) as { place: EpisodePlace; episode: Kept };
-      log.known.set(keyOf(place), episode);
-    }
+    for (const { place, episode } of records.slice(1)) log.known.set(keyOf(place!), episode!);
     // A crash may have cut the last line: what follows must begin on a fresh one.
     await log.write(() => writeFile(path, lines.map((line) => `${line}\n`).join('')));
     return log;
@@ -98,11 +116,6 @@ export class EpisodeLog {
   /** @throws IO_FAILED where an episode could not be written */
   async flush(): Promise<void> {
     await this.writing;
-  }
-
-  /** Removes the file: nothing was kept in it. */
-  async discard(): Promise<void> {
-    await rm(this.path, { force: true });
   }
 
   private async write(task: () => Promise<void>): Promise<void> {

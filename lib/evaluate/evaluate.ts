@@ -1,8 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { resolveEvaluateConfig } from '../config/index.js';
 import type { EvaluateConfig, EvaluateInput } from '../config/index.js';
 import { GrpoError } from '../errors.js';
-import { loadPolicy, resolveEnvironment } from '../launch/index.js';
+import { checkAdapter, loadPolicy, resolveEnvironment } from '../launch/index.js';
 import type { EnvironmentSource } from '../launch/index.js';
 import type { PolicyLike } from '../policy/types.js';
 import { Limit } from '../rollout/index.js';
@@ -122,6 +122,17 @@ async function withPolicy<T>(
   }
 }
 
+/** Results are not written over a file that no evaluation left here, and never into a folder: said before hours of work. */
+async function checkOutput(output: string, episodes: string): Promise<void> {
+  const [found, log] = await Promise.all([output, episodes].map((path) => stat(path).catch(() => undefined)));
+  if (found === undefined) return;
+  if (found.isDirectory()) {
+    throw new GrpoError('INVALID_CONFIG', 'config', `output must be a file, but ${output} is a folder`);
+  }
+  if (log !== undefined || !found.isFile() || found.size === 0) return;
+  throw new GrpoError('RUN_EXISTS', 'evaluate', `${output} exists already: remove it, or choose another --output`);
+}
+
 /** The log of finished episodes beside `output`. */
 async function openLog(
   config: EvaluateConfig,
@@ -136,11 +147,9 @@ async function openLog(
     .map(({ id, prompt }) => [id, prompt]);
   const sampling = [dtype, temperature, topP, topK, minP, maxNewTokens, maxContext, samples, seed];
   const facts = [model, adapter, source.name, modes, tasks, sampling, maxSubmissions, maxNoCallTurns, callFormat];
-  return EpisodeLog.open(
-    `${config.output}.episodes.jsonl`,
-    fingerprint(facts.map((fact) => fact ?? null)),
-    config.resume,
-  );
+  const path = `${config.output}.episodes.jsonl`;
+  await checkOutput(config.output, path);
+  return EpisodeLog.open(path, fingerprint(facts.map((fact) => fact ?? null)), config.resume);
 }
 
 async function writeResults(config: EvaluateConfig, baseline: EvaluationRecord[], trained: EvaluationRecord[]) {
@@ -178,6 +187,11 @@ export async function evaluate(input: EvaluateInput, options: EvaluateOptions = 
   const reporter = options.reporter ?? reporterFor({ quiet: config.quiet || config.json, json: false });
   // Asks for a model before anything slow is opened.
   if (!options.policy && config.model === undefined) await loadPolicy(undefined, {});
+  if (config.samples > 1 && config.temperature === 0) {
+    reporter.message(`${config.samples} samples at temperature 0 are the same answer: give --temperature, 0.8 say`);
+  }
+  // The adapter comes last, and what is wrong with it first.
+  if (config.adapter !== undefined) await checkAdapter(config.model!, config.adapter, options.signal);
   const source = await resolveEnvironment({
     ...config,
     trainSubmissions: config.maxSubmissions,

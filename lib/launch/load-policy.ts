@@ -1,4 +1,7 @@
 import { GrpoError } from '../errors.js';
+import { readAdapter } from '../model/adapter.js';
+import { readModelFolder } from '../model/folder.js';
+import { resolveModelFolder } from '../model/source.js';
 import type { Policy } from '../policy/index.js';
 import type { LoadOptions } from '../policy/types.js';
 
@@ -21,4 +24,14 @@ export async function loadPolicy(model: string | undefined, options: LoadOptions
     if (options.signal?.aborted) throw new GrpoError('ABORTED', 'load', 'loading was aborted', { cause: error });
     throw error;
   }
+}
+
+/**
+ * Reads an adapter and compares it with the model that it is for, without loading either.
+ *
+ * @throws {GrpoError} INVALID_ADAPTER, and what is wrong with the model's folder
+ */
+export async function checkAdapter(model: string, adapter: string, signal?: AbortSignal): Promise<void> {
+  const { config, files } = await readModelFolder(await resolveModelFolder(model, { signal }));
+  await readAdapter(adapter, config, files.length);
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { GrpoError } from '../../lib/errors.js';
 import { evaluate, generate } from '../../lib/evaluate/index.js';
 import { quietReporter } from '../../lib/run/index.js';
 import { FakePolicy } from '../rollout/fake-policy.js';
@@ -86,6 +87,41 @@ test('a mode that the environment lacks is an error', async () => {
     { policy, reporter: quietReporter },
   ).catch((caught: unknown) => caught)) as Error;
   assert.match(error.message, /mode code-only does not apply here: environment words has multi-tool/);
+});
+
+test('several samples of a greedy model are said to be the same', async () => {
+  const said: string[] = [];
+  const reporter = { ...quietReporter, message: (text: string) => void said.push(text) };
+  const run = (extra: object) =>
+    evaluate(
+      { environment: wordEnvironment(), ...extra },
+      { policy: new FakePolicy({ script: () => 'no' }), reporter },
+    );
+  await run({ samples: 2, temperature: 0.8 });
+  assert.equal(said, []);
+  await run({ samples: 2 });
+  assert.match(said.join(), /2 samples at temperature 0 are the same answer: give --temperature/);
+});
+
+test('a mode that is named twice is an error, and runs nothing', async () => {
+  const error = (await evaluate({ environment: wordEnvironment(), modes: ['multi-tool', 'multi-tool'] }).catch(
+    (caught: unknown) => caught,
+  )) as Error;
+  assert.match(error.message, /modes names multi-tool twice/);
+});
+
+test('what is wrong with the adapter is said before the baseline is evaluated', async () => {
+  const model = join(import.meta.dirname, '..', 'fixtures', 'models', 'llama-tiny');
+  const base = wordEnvironment();
+  const prompt = () => assert.unreachable('an episode was begun') as never;
+  for (const adapter of ['nowhere', model]) {
+    const error = (await evaluate(
+      { environment: { ...base, prompt }, model, adapter },
+      { reporter: quietReporter },
+    ).catch((caught: unknown) => caught)) as GrpoError;
+    assert.is(error.code, 'INVALID_ADAPTER');
+    assert.match(error.message, /adapter folder nowhere cannot be read|adapter_config\.json/);
+  }
 });
 
 test('an aborted evaluation throws ABORTED', async () => {

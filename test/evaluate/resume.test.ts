@@ -78,6 +78,58 @@ test('episodes of an earlier evaluation are not overwritten, and not mixed with 
   assert.match(lone.message, /resume does not apply here: it needs output/);
 });
 
+test('what an evaluation would overwrite is refused before it runs', async () => {
+  const output = join(folder, 'results.json');
+  const policy = new FakePolicy({ script: () => assert.unreachable('an episode was run') as never });
+  const run = (extra: object) =>
+    failure(evaluate({ environment: environment(), output, ...extra }, { policy, reporter: quietReporter }));
+  writeFileSync(output, '{"something":"else"}');
+  const exists = await run({});
+  assert.is(exists.code, 'RUN_EXISTS');
+  assert.match(exists.message, /results\.json exists already: remove it, or choose another --output/);
+  assert.is(readFileSync(output, 'utf8'), '{"something":"else"}');
+  const inFolder = await run({ output: folder });
+  assert.is(inFolder.code, 'INVALID_CONFIG');
+  assert.match(inFolder.message, /output must be a file, but .* is a folder/);
+});
+
+test('an evaluation that failed before its first episode does not stand in the way of the next', async () => {
+  const output = join(folder, 'results.json');
+  const failed = await failure(
+    evaluate({ environment: environment(), output, model: join(folder, 'nowhere') }, { reporter: quietReporter }),
+  );
+  assert.is(failed.code, 'INVALID_MODEL');
+  const policy = new FakePolicy({ script: bySeed });
+  await evaluate({ environment: environment(), output }, { policy, reporter: quietReporter });
+  assert.ok(existsSync(output));
+});
+
+test('a damaged file of finished episodes is an error that names the line', async () => {
+  const output = join(folder, 'results.json');
+  const file = `${output}.episodes.jsonl`;
+  const run = (extra: object) =>
+    evaluate(
+      { environment: environment(), output, ...extra },
+      { policy: new FakePolicy({ script: bySeed }), reporter: quietReporter },
+    );
+  await run({});
+  const whole = readFileSync(file, 'utf8');
+  const lines = whole.split('\n');
+  for (const damage of ['{"place":{"wei', 'null', '{}']) {
+    writeFileSync(file, [...lines.slice(0, 2), damage, ...lines.slice(3)].join('\n'));
+    const error = await failure(run({ resume: true }));
+    assert.is(error.code, 'RUN_INVALID');
+    assert.match(error.message, /results\.json\.episodes\.jsonl:3 is no finished episode: remove that line/);
+  }
+  for (const foreign of ['hello\n', '[]\n', '{"a":1}\n']) {
+    writeFileSync(file, foreign);
+    const error = await failure(run({}));
+    assert.is(error.code, 'RUN_INVALID');
+    assert.match(error.message, /is no file of finished episodes; choose another --output/);
+    assert.is(readFileSync(file, 'utf8'), foreign);
+  }
+});
+
 test('pass@k for several k comes from the same samples, unbiased', async () => {
   const policy = new FakePolicy({
     // Draws with these words pass: t0 in 3 of 10, the others never.
