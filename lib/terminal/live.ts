@@ -24,7 +24,7 @@ let isWatchingExit = false;
 function draw(): void {
   if (live === undefined || held > 0) return;
   // A line as wide as the terminal would wrap, and could not be cleared any more.
-  const columns = Math.max(NARROWEST, (live.stream.columns ?? 80) - 1);
+  const columns = Math.max(NARROWEST, (live.stream.columns || 80) - 1);
   live.stream.write(`${CLEAR}${live.paint(live.text(columns).slice(0, columns))}`);
 }
 

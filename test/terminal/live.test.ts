@@ -23,6 +23,12 @@ test('the live line never wraps', () => {
   assert.is(terminal.rows()[0]!.length, 39);
 });
 
+test('a terminal that does not know its width counts as one of 80 columns', () => {
+  const terminal = screen(0);
+  showLive(terminal.stream, (columns) => 'x'.repeat(columns));
+  assert.is(terminal.rows()[0]!.length, 79);
+});
+
 test('while a child writes to the terminal there is no live line, and afterwards there is', async () => {
   const terminal = screen();
   showLive(terminal.stream, () => 'loading');
