@@ -31,8 +31,8 @@ export async function readRunConfig(folder: string): Promise<RunConfig> {
   const path = join(folder, 'config.json');
   try {
     const text = await readFile(path, 'utf8');
-    const record = JSON.parse(text) as { config?: Tree; workingFolder?: string };
-    return { config: record.config ?? {}, workingFolder: record.workingFolder ?? process.cwd(), text };
+    const record = JSON.parse(text) as { config?: Tree; workingFolder?: string } | null;
+    return { config: record?.config ?? {}, workingFolder: record?.workingFolder ?? process.cwd(), text };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const message = `${folder} is no run folder: config.json cannot be read: ${reason}`;

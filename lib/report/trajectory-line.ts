@@ -34,11 +34,15 @@ export interface LoggedEpisode {
 
 /** Reads one line of a run's trajectories. @throws {GrpoError} RUN_INVALID */
 export function parseEpisode(bytes: Buffer, where: string): LoggedEpisode {
+  let episode: Partial<LoggedEpisode> | null;
   try {
-    return JSON.parse(bytes.toString('utf8')) as LoggedEpisode;
+    episode = JSON.parse(bytes.toString('utf8')) as Partial<LoggedEpisode> | null;
   } catch (error) {
     throw new GrpoError('RUN_INVALID', 'report', `${where} is not JSON`, { cause: error });
   }
+  const { ids, mask, logprobs, turns } = episode ?? {};
+  if ([ids, mask, logprobs, turns].every(Array.isArray)) return episode as LoggedEpisode;
+  throw new GrpoError('RUN_INVALID', 'report', `${where} is no episode`);
 }
 
 /** Whether an episode passed; null where its environment has no verdict, or the episode is invalid. */

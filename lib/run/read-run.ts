@@ -10,22 +10,36 @@ export interface RunLogs {
   evaluations: EvaluationRecord[];
 }
 
+function isWhole(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @param where what an error names it by */
+function readLine<T>(line: string, where: string): T {
+  let record: unknown;
+  try {
+    record = JSON.parse(line);
+  } catch (error) {
+    throw new GrpoError('RUN_INVALID', 'run', `${where} is not JSON`, { cause: error });
+  }
+  if (typeof (record as { step?: unknown } | null)?.step === 'number') return record as T;
+  throw new GrpoError('RUN_INVALID', 'run', `${where} is no record of a step`);
+}
+
 async function readLines<T>(path: string): Promise<T[]> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw new GrpoError('IO_FAILED', 'run', `${path} cannot be read: ${error.message}`, { cause: error });
   });
-  return text
-    .split('\n')
-    .map((line, index) => ({ line, number: index + 1 }))
-    .filter(({ line }) => line.trim() !== '')
-    .map(({ line, number }) => {
-      try {
-        return JSON.parse(line) as T;
-      } catch (error) {
-        throw new GrpoError('RUN_INVALID', 'run', `${path}:${number} is not JSON`, { cause: error });
-      }
-    });
+  const lines = text.split('\n');
+  // A last line without its end is being written, or its writer was killed.
+  if (!isWhole(lines.at(-1) as string)) lines.pop();
+  return lines.flatMap((line, index) => (line.trim() === '' ? [] : [readLine<T>(line, `${path}:${index + 1}`)]));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -155,7 +155,7 @@ test('an empty run is a page that says so', async () => {
   assert.equal(faults, []);
 });
 
-test('a served page follows the run, asks its own server alone, and says when that has gone', async () => {
+test('a served page follows the run, asks its own server alone, and says when that cannot answer or has gone', async () => {
   const served = await serveReport(at('growing'));
   const { page, faults } = await openPage(served.address);
   await says(page, '.tiles', '3 of 3');
@@ -165,6 +165,8 @@ test('a served page follows the run, asks its own server alone, and says when th
   await press(page, 'groups', 'first');
   await says(page, '.group-head', 'step 1,');
   assert.equal(faults, []);
+  appendFileSync(join(at('growing'), 'metrics.jsonl'), 'oops\n');
+  await says(page, '.state', 'metrics.jsonl:5 is not JSON');
   await served.close();
   await says(page, '.state', 'no longer served');
 });

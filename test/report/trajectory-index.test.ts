@@ -1,8 +1,9 @@
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { GrpoError } from '../../lib/errors.js';
 import { taskRows } from '../../lib/report/task-rows.js';
 import { TrajectoryIndex } from '../../lib/report/trajectory-index.js';
 import { TrajectoryLog } from '../../lib/run/index.js';
@@ -137,14 +138,17 @@ test('a log that was cut to a checkpoint is read anew', async () => {
   );
 });
 
-test('a line that is no JSON is named by its place', async () => {
-  appendFileSync(live(), '{"step":1}\nnot json\n');
-  const error = (await new TrajectoryIndex(folder).scan().catch((caught: unknown) => caught)) as {
-    code: string;
-    message: string;
+test('a line that is no JSON, or no episode, is named by its place', async () => {
+  const failure = async (line: string) => {
+    writeFileSync(live(), `{"ids":[],"mask":[],"logprobs":[],"turns":[]}\n${line}\n`);
+    return (await new TrajectoryIndex(folder).scan().catch((caught: unknown) => caught)) as GrpoError;
   };
+  const error = await failure('not json');
   assert.is(error.code, 'RUN_INVALID');
-  assert.match(error.message, /byte 11 of part 1 is not JSON/);
+  assert.match(error.message, /byte 46 of part 1 is not JSON/);
+  for (const line of ['null', '{}', '{"ids":[],"mask":[],"logprobs":[]}']) {
+    assert.match((await failure(line)).message, /byte 46 of part 1 is no episode/);
+  }
 });
 
 test('early and late of a task are the halves of its groups; a task that came once has neither', async () => {

@@ -96,8 +96,20 @@ test('reading a folder without a run, or with a broken line, says which', async 
   const failure = (path: string) => readRun(path).catch((caught: unknown) => caught) as Promise<Error>;
   assert.match((await failure(folder)).message, /is no run folder/);
   writeFileSync(join(folder, 'config.json'), '{}');
-  writeFileSync(join(folder, 'metrics.jsonl'), '{"step":1}\n{"st');
+  writeFileSync(join(folder, 'metrics.jsonl'), '{"step":1}\n{"st\n');
   assert.match((await failure(folder)).message, /metrics\.jsonl:2 is not JSON/);
+  for (const line of ['null', '3', '{}']) {
+    writeFileSync(join(folder, 'metrics.jsonl'), `{"step":1}\n${line}\n`);
+    assert.match((await failure(folder)).message, /metrics\.jsonl:2 is no record of a step/);
+  }
+});
+
+test('a last line that is only half there yet is left for later', async () => {
+  writeFileSync(join(folder, 'config.json'), '{}');
+  writeFileSync(join(folder, 'metrics.jsonl'), '{"step":1}\n{"st');
+  assert.equal((await readRun(folder)).metrics, [{ step: 1 }]);
+  writeFileSync(join(folder, 'metrics.jsonl'), '{"step":1}\n{"step":2}');
+  assert.is((await readRun(folder)).metrics.length, 2);
 });
 
 test.run();

@@ -1,7 +1,7 @@
 import type { EmbeddedRun, RunData } from '../types.js';
 import { h } from './dom.js';
 import { configuration, details, overview, results, tasks, training, whenToSearch } from './sections.js';
-import { embeddedSource, servedSource } from './source.js';
+import { embeddedSource, Refusal, servedSource } from './source.js';
 import { themeSwitch } from './theme.js';
 import { Viewer } from './viewer.js';
 
@@ -63,8 +63,9 @@ async function follow(): Promise<void> {
     update(await source.data());
     state.textContent = `live, ${new Date().toLocaleTimeString('en-GB')}`;
     state.classList.remove('lost');
-  } catch {
-    state.textContent = 'no longer served: report.html in the run folder holds the rest';
+  } catch (error) {
+    const isServed = error instanceof Refusal;
+    state.textContent = isServed ? error.message : 'no longer served: report.html in the run folder holds the rest';
     state.classList.add('lost');
   }
   setTimeout(() => void follow(), POLL_MS);

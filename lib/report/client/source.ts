@@ -41,9 +41,12 @@ export function embeddedSource({ data, groups, choices }: EmbeddedRun): Source {
   };
 }
 
+/** What the server says when it cannot answer. */
+export class Refusal extends Error {}
+
 async function get<T>(path: string): Promise<T> {
   const response = await fetch(path);
-  if (!response.ok) throw new Error(await response.text());
+  if (!response.ok) throw new Refusal(await response.text());
   return (await response.json()) as T;
 }
 
