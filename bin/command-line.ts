@@ -33,6 +33,7 @@ const COMMANDS = [
 const WORDS: [RegExp, string][] = [
   [/^Not enough arguments following: (\S+).*$/, '--$1 needs a value'],
   [/^(?:Missing dependent arguments|Implications failed):\s+(\S+) -> (\S+).*$/s, '--$1 needs --$2 beside it'],
+  [/^Arguments (\S+) and (\S+) are mutually exclusive$/, '--$1 and --$2 exclude one another'],
   [/^Not enough non-option arguments: .*$/, 'an argument is missing; --help shows which'],
   [/^Unknown commands?: (.*)$/, 'there is no place for the argument $1; --help shows which there are'],
   [/^Unknown arguments?: (.*)$/, 'there is no place for the argument $1; --help shows which there are'],

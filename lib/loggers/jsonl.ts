@@ -18,6 +18,6 @@ export function jsonlLogger({ folder }: Pick<LoggerContext, 'folder'>): RunLogge
       await replaceFile(lines.path, (handle) => handle.writeFile(text));
     },
     write: (row) => lines.append(lineOf(row)),
-    close: async () => undefined,
+    close: async () => true,
   };
 }

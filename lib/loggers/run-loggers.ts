@@ -49,11 +49,6 @@ export class RunLoggers {
     return loggers;
   }
 
-  /** Names of the loggers that work. */
-  get names(): LoggerName[] {
-    return this.#loggers.map(({ name }) => name);
-  }
-
   /** A line of metrics.jsonl, which `commit` logs. */
   step(line: object, samples: readonly LogSample[] = []): void {
     Object.assign(this.#row.scalars, trainScalars(line));
@@ -76,10 +71,13 @@ export class RunLoggers {
     await this.#each((logger) => logger.write(row));
   }
 
-  async close(end: LogEnd): Promise<void> {
+  /** @returns names of the loggers that everything has arrived at */
+  async close(end: LogEnd): Promise<LoggerName[]> {
     await this.#release();
-    await this.#each((logger) => logger.close(end));
+    const whole: LoggerName[] = [];
+    await this.#each(async (logger) => void ((await logger.close(end)) && whole.push(logger.name)));
     this.#loggers = [];
+    return whole;
   }
 
   async #release(): Promise<void> {
@@ -103,15 +101,12 @@ export class RunLoggers {
 /**
  * Logs the records of a finished run.
  *
- * @returns the loggers that took them
+ * @returns the loggers that they have arrived at
  * @throws {GrpoError} RUN_INVALID where the folder holds no run, IO_FAILED
  * @example
  * await logRun({ names: ['tensorboard'], folder: 'runs/NAME', message: console.log, warning: console.warn });
  */
 export async function logRun(request: LoggersRequest): Promise<LoggerName[]> {
   await readRows(request.folder);
-  const loggers = await RunLoggers.open(request);
-  const { names } = loggers;
-  await loggers.close('finished');
-  return names;
+  return (await RunLoggers.open(request)).close('finished');
 }

@@ -38,6 +38,7 @@ export function tensorboardLogger({ folder }: Pick<LoggerContext, 'folder'>): Ru
     close: async () => {
       await file?.close();
       file = undefined;
+      return true;
     },
   };
 }

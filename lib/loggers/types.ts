@@ -33,7 +33,8 @@ export interface RunLogger {
   open: (rows: readonly LogRow[]) => Promise<void>;
   /** The next row; its step is larger than that of all before. */
   write: (row: LogRow) => Promise<void>;
-  close: (end: LogEnd) => Promise<void>;
+  /** @returns whether everything has arrived */
+  close: (end: LogEnd) => Promise<boolean>;
 }
 
 /** What a logger is opened with. */

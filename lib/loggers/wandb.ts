@@ -78,19 +78,21 @@ class WandbLogger implements RunLogger {
     return Promise.resolve();
   }
 
-  async close(end: LogEnd): Promise<void> {
+  async close(end: LogEnd): Promise<boolean> {
     clearInterval(this.#heartbeat);
-    if (this.#api === undefined) return;
+    if (this.#api === undefined) return false;
     await this.#sending;
     this.#fault = undefined;
     try {
       await this.#flush();
       if (this.#run) await this.#api.stream(this.#run, { complete: true, exitcode: EXIT_CODES[end] });
+      return true;
     } catch (error) {
       const left = this.#waiting.length;
       const reason = error instanceof Error ? error.message : String(error);
       const advice = `grpo-native log ${this.context.folder} --to wandb sends them later`;
       this.context.warning(`wandb: ${left} steps were not sent: ${reason}; ${advice}`);
+      return false;
     }
   }
 

@@ -34,7 +34,8 @@ export async function createRunFolder(folder: string): Promise<string> {
     const entries = await readdir(path).catch(() => ['not a folder']);
     // A process that was killed before it wrote config.json leaves no run behind.
     if (entries.every((name) => name === 'run.lock' || /^\..*\.tmp$/.test(name))) return path;
-    const advice = `choose another --output, or go on with that run by train --resume ${folder}`;
+    const goOn = entries.includes('config.json') ? `, or go on with that run by train --resume ${folder}` : '';
+    const advice = `choose another --output${goOn}`;
     throw new GrpoError('RUN_EXISTS', 'run', `${folder} exists already; ${advice}`);
   }
 }

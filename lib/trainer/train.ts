@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
 import { effectiveConfig } from '../config/index.js';
-import type { TrainInput } from '../config/index.js';
+import type { TrainConfig, TrainInput } from '../config/index.js';
 import { GrpoError } from '../errors.js';
 import type { LogEnd } from '../loggers/index.js';
 import { configRecord, readRun, stepLine, tableText, TRAINED_MODES } from '../run/index.js';
@@ -79,11 +79,16 @@ async function loop(context: RunContext, state: RunState, saving: Saving<RunStat
   }
 }
 
+/** Every part of the run is named, none an object: a command can go on with it. */
+const isNamed = ({ model, environment, tools = [], rewards = [] }: TrainConfig) =>
+  [model, environment, ...tools, ...rewards].every((part) => typeof part === 'string');
+
 function closingText(
   context: RunContext,
   state: RunState,
   evaluations: readonly EvaluationRecord[],
   isDrawn: boolean,
+  interrupted: boolean,
 ): string {
   const first = evaluations.filter((record) => record.step === 0);
   const final = evaluations.filter((record) => record.step === state.step && record.step > 0);
@@ -93,6 +98,7 @@ function closingText(
   const weights = context.config.train === 'full' ? 'model' : 'adapter';
   const lines = [`${weights.padEnd(7)}  ${join(shown, 'adapter')}`];
   if (isDrawn) lines.push(`page     ${join(shown, 'report.html')}`, `picture  ${join(shown, 'report.png')}`);
+  if (interrupted && isNamed(context.config)) lines.push(`go on    grpo-native train --resume ${shown || '.'}`);
   return `${table}${lines.join('\n')}`;
 }
 
@@ -155,7 +161,7 @@ export async function train(input: TrainInput, options: TrainOptions = {}): Prom
     end = interrupted ? 'interrupted' : 'finished';
     const isDrawn = await drawReport(context);
     const { metrics, evaluations } = await readRun(context.folder);
-    context.reporter.closing(closingText(context, state, evaluations, isDrawn));
+    context.reporter.closing(closingText(context, state, evaluations, isDrawn, interrupted));
     const { folder: run } = context;
     context.reporter.ended({ run, steps: state.step, adapter: join(run, 'adapter'), interrupted });
     return { run, steps: state.step, metrics: metrics.at(-1), evaluations, interrupted };

@@ -32,6 +32,12 @@ test('an option without its value is wrong usage', () => {
   assert.match(stderr, /^grpo-native: --steps needs a value\n$/);
 });
 
+test('options that exclude one another are wrong usage', () => {
+  const { status, stderr } = cli('train', '--open', '--check');
+  assert.is(status, 2);
+  assert.is(stderr, 'grpo-native: --open and --check exclude one another\n');
+});
+
 test('a reader that has gone does not bring a stack', () => {
   const command = `${process.execPath} --import tsx bin/cli.ts docs search list --limit 40 | head -c 1 > /dev/null`;
   const { stderr } = spawnSync('bash', ['-c', command], { encoding: 'utf8', cwd: root });

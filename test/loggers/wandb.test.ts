@@ -96,6 +96,7 @@ test('where nothing can be sent the end says how to do so later, and that works'
   await steps(loggers, 1, 2);
   await loggers.close('finished');
   assert.match(warnings.at(-1)!, /2 steps were not sent: .*503.*; grpo-native log .* --to wandb sends them later$/);
+  assert.equal(await logRun(request()), []);
   server.failing = 0;
   assert.equal(await logRun(request()), ['wandb']);
   assert.equal(sentSteps(), [1, 2]);
@@ -121,6 +122,7 @@ test('a wrong key, no key and WANDB_MODE offline are told, and the run goes on',
   await steps(offline, 1);
   await offline.close('finished');
   assert.equal(warnings, []);
+  assert.equal(await logRun(request()), []);
   assert.match(messages[0]!, /nothing is sent \(WANDB_MODE offline\); grpo-native log .* --to wandb sends it later/);
   assert.equal(server.history, []);
 });

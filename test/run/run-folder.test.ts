@@ -63,7 +63,10 @@ test('a run folder that holds something is refused, an empty one is taken', asyn
   writeFileSync(join(path, 'metrics.jsonl'), '');
   const error = (await createRunFolder(path).catch((caught: unknown) => caught)) as { code?: string; message: string };
   assert.is(error.code, 'RUN_EXISTS');
-  assert.match(error.message, /train --resume/);
+  assert.match(error.message, /exists already; choose another --output$/);
+  writeFileSync(join(path, 'config.json'), '{}');
+  const advised = (await createRunFolder(path).catch((caught: unknown) => caught)) as Error;
+  assert.match(advised.message, /choose another --output, or go on with that run by train --resume .*run$/);
 });
 
 test('the default folder is the date and the model, numbered where it exists', () => {

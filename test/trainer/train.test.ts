@@ -259,6 +259,21 @@ test('stop ends after the present step, saves, and says that it was interrupted'
   assert.ok(existsSync(join(folder, 'run', 'adapter', 'adapter_config.json')));
 });
 
+test('a run that was stopped says how a command goes on with it, where every part has a name', async () => {
+  const closing = async (input: TrainInput, options: TrainOptions) => {
+    const stop = new AbortController();
+    const texts: string[] = [];
+    const reporter = { ...quietReporter, step: () => stop.abort(), closing: (text: string) => void texts.push(text) };
+    await run(input, {}, { reporter, stop: stop.signal, ...options });
+    return texts.join('\n');
+  };
+  const loadPolicy = () => Promise.resolve(new FakePolicy({ script: () => 'a' }));
+  const environment = join(import.meta.dirname, '../report/vowels-module.ts');
+  const named = await closing({ model: 'some', environment }, { policy: undefined, loadPolicy });
+  assert.match(named, new RegExp(`\ngo on {4}grpo-native train --resume ${join(folder, 'run')}$`));
+  assert.not.match(await closing({ output: join(folder, 'other') }, {}), /go on/);
+});
+
 test('an abort in the middle of a step drops that step whole', async () => {
   const controller = new AbortController();
   const { result, policy } = await run(
