@@ -70,7 +70,7 @@ test('only binding, libtorch and setup know where native code lies', () => {
 /** From the bottom; a layer imports only from lines above its own. */
 const ORDER = [
   ['errors.ts', 'addon-types.ts'],
-  ['known-keys.ts', 'package-folder.ts', 'terminal'],
+  ['import-failure.ts', 'known-keys.ts', 'package-folder.ts', 'terminal'],
   ['libtorch', 'algorithms', 'model', 'sandbox'],
   ['binding.ts', 'tokenizer'],
   ['setup', 'policy', 'data'],

@@ -3,6 +3,7 @@ import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parse as parseYaml } from 'yaml';
 import { GrpoError } from '../errors.js';
+import { importFailure } from '../import-failure.js';
 
 const MODULES = ['.js', '.mjs', '.cjs', '.ts', '.mts'];
 
@@ -25,7 +26,8 @@ export async function loadConfigFile(path: string): Promise<Record<string, unkno
   const extension = extname(path).toLowerCase();
   if (MODULES.includes(extension)) {
     const loaded = (await import(pathToFileURL(resolve(path)).href).catch((error: unknown) => {
-      throw new GrpoError('INVALID_CONFIG', 'config', `${path} cannot be imported: ${reason(error)}`, { cause: error });
+      const message = `${path} cannot be imported: ${importFailure(error)}`;
+      throw new GrpoError('INVALID_CONFIG', 'config', message, { cause: error });
     })) as { default?: unknown };
     if (loaded.default === undefined) {
       throw new GrpoError(

@@ -5,6 +5,7 @@ import { BUILT_IN_ENVIRONMENTS } from '../environments/built-in.js';
 import type { CallFormatChoice } from '../environments/formats/index.js';
 import type { Environment, Reward, Tool } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
+import { importFailure } from '../import-failure.js';
 import { nearestName } from '../known-keys.js';
 import { codeAgentSource } from './code-agent-source.js';
 import { demoSource } from './demo-source.js';
@@ -51,10 +52,8 @@ const isEnvironment = (value: unknown): value is Environment =>
 
 async function fromModule(path: string): Promise<Environment> {
   const loaded = (await import(pathToFileURL(resolve(path)).href).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new GrpoError('INVALID_CONFIG', 'config', `environment ${path} cannot be imported: ${reason}`, {
-      cause: error,
-    });
+    const message = `environment ${path} cannot be imported: ${importFailure(error)}`;
+    throw new GrpoError('INVALID_CONFIG', 'config', message, { cause: error });
   })) as { default?: unknown; environment?: unknown };
   const found = loaded.default ?? loaded.environment;
   if (isEnvironment(found)) return found;
