@@ -250,6 +250,14 @@ export interface NativeCore {
   leave(): boolean;
   /** Whether this processor multiplies bfloat16 natively (AVX512-BF16 or AMX). */
   hasBfloat16(): boolean;
+  /**
+   * x (rows, inputs) times w (outputs, inputs) transposed, in bits of bfloat16, into y (rows, outputs): plus `bias`, or added
+   * to y times `alpha`. False, with y untouched, where the processor lacks the form's instructions.
+   */
+  linearBfloat16(
+    form: 'portable' | 'avx512bf16' | 'amx',
+    product: { x: Uint16Array; w: Uint16Array; bias?: Uint16Array; y: Uint16Array; rows: number; alpha?: number },
+  ): boolean;
   /** libtorch's own version string, e.g. '2.13.0'. */
   torchVersion(): string;
 }

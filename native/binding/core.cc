@@ -8,11 +8,37 @@
 #include "binding/objects.h"
 #include "binding/process.h"
 #include "kernels/cpu/features.h"
+#include "kernels/cpu/linear.h"
 
 namespace grpo {
 namespace {
 
 Napi::Value has_bfloat16(const Napi::CallbackInfo& info) { return Napi::Boolean::New(info.Env(), cpu_has_bfloat16()); }
+
+// (form, { x, w, bias, y, rows, alpha }) -> whether this processor has that form: the product is in y then. Bits of
+// bfloat16; with alpha the product is added to y.
+Napi::Value linear_bfloat16_form(const Napi::CallbackInfo& info) {
+  const std::string name = info[0].As<Napi::String>();
+  const LinearForm form = name == "amx"          ? LinearForm::kAmx
+                          : name == "avx512bf16" ? LinearForm::kAvx512Bfloat16
+                                                 : LinearForm::kPortable;
+  if (!has_linear(form)) return Napi::Boolean::New(info.Env(), false);
+  const auto product = info[1].As<Napi::Object>();
+  const auto array = [&](const char* key) { return product.Get(key).As<Napi::Uint16Array>(); };
+  const int64_t rows = product.Get("rows").As<Napi::Number>().Int64Value();
+  LinearArgumentsBfloat16 arguments{};
+  arguments.x = array("x").Data();
+  arguments.w = array("w").Data();
+  if (!product.Get("bias").IsUndefined()) arguments.bias = array("bias").Data();
+  arguments.y = array("y").Data();
+  arguments.rows = rows;
+  arguments.inputs = static_cast<int64_t>(array("x").ElementLength()) / rows;
+  arguments.outputs = static_cast<int64_t>(array("y").ElementLength()) / rows;
+  arguments.accumulate = !product.Get("alpha").IsUndefined();
+  arguments.alpha = arguments.accumulate ? product.Get("alpha").As<Napi::Number>().FloatValue() : 1;
+  linear_by_form(form, arguments);
+  return Napi::Boolean::New(info.Env(), true);
+}
 
 // (config, progress) -> promise of a policy.
 Napi::Value load(const Napi::CallbackInfo& info) {
@@ -109,6 +135,7 @@ extern "C" __attribute__((visibility("default"))) napi_value grpo_core_init(napi
   };
   grpo::register_process(env, exports);
   add("hasBfloat16", grpo::has_bfloat16);
+  add("linearBfloat16", grpo::linear_bfloat16_form);
   add("createCancel", grpo::CancelObject::create);
   add("load", grpo::load);
   add("evaluateLoss", grpo::evaluate_loss);

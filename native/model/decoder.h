@@ -14,7 +14,8 @@ namespace grpo {
 // Which weights a forward pass uses: base alone, or base with an adapter beside it.
 struct View {
   const Weights* weights = nullptr;
-  const LoraSet* lora = nullptr;  // null: base
+  const LoraSet* lora = nullptr;        // null: base
+  const LoraSet* infer_lora = nullptr;  // the same in the compute type, for passes without a graph
   // Dropout on the adapter's input, in updates only; the same key gives the same masks, so recomputed layers agree.
   double dropout = 0;
   uint64_t dropout_key = 0;
@@ -55,7 +56,6 @@ class Decoder {
   // Several projections of the same x.
   std::vector<at::Tensor> infer_linear(const View& view, int64_t layer, const std::vector<Projection>& projections,
                                        const at::Tensor& x) const;
-  void infer_adapter(const View& view, int64_t layer, Projection projection, const at::Tensor& x, at::Tensor& y) const;
   at::Tensor infer_norm(const at::Tensor& x, const at::Tensor& weight) const;
   void infer_rotate(at::Tensor& x, const Rotary& rotary) const;
   at::Tensor linear(const View& view, int64_t layer, Projection projection, const at::Tensor& x) const;

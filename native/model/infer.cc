@@ -12,22 +12,50 @@ constexpr int64_t kLibraryRows = 64;
 
 uint16_t* bits(const at::Tensor& tensor) { return static_cast<uint16_t*>(tensor.data_ptr()); }
 
-// y = x w^T + bias, or y += alpha x w^T; all float32 and contiguous.
-LinearArguments product(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias, at::Tensor& y, float alpha,
-                        bool accumulate) {
-  return {x.const_data_ptr<float>(), w.const_data_ptr<float>(), bias.defined() ? bias.const_data_ptr<float>() : nullptr,
-          y.data_ptr<float>(),       x.size(0), x.size(1), w.size(0), alpha, accumulate};
+// y = x w^T + bias, or y += alpha x w^T; all of one type and contiguous.
+struct Product {
+  at::Tensor x, w, bias, y;
+  float alpha = 1;
+  bool accumulate = false;
+
+  template <typename T>
+  LinearOf<T> arguments() const {
+    const auto data = [](const at::Tensor& tensor) { return tensor.defined() ? static_cast<T*>(tensor.data_ptr()) : nullptr; };
+    return {data(x), data(w), data(bias), data(y), x.size(0), x.size(1), w.size(0), alpha, accumulate};
+  }
+};
+
+template <typename T>
+std::vector<LinearOf<T>> arguments_of(const std::vector<Product>& products) {
+  std::vector<LinearOf<T>> arguments;
+  for (const Product& product : products) arguments.push_back(product.arguments<T>());
+  return arguments;
 }
 
-bool own_product(const at::Tensor& x, bool strict) { return x.scalar_type() == at::kFloat && (strict || x.size(0) < kLibraryRows); }
+// All products in one parallel loop.
+void multiply(const std::vector<Product>& products) {
+  const int64_t count = static_cast<int64_t>(products.size());
+  if (count == 0) return;
+  if (products[0].x.scalar_type() == at::kFloat) {
+    linear_float(arguments_of<float>(products).data(), count);
+  } else {
+    linear_bfloat16(arguments_of<uint16_t>(products).data(), count);
+  }
+}
+
+bool own_product(const at::Tensor& x, bool strict) {
+  if (x.scalar_type() == at::kFloat) return strict || x.size(0) < kLibraryRows;
+  return x.scalar_type() == at::kBFloat16 && x.size(0) < linear_bfloat16_rows();
+}
+
+at::Tensor room(const at::Tensor& x, const at::Tensor& weight) { return at::empty({x.size(0), weight.size(0)}, x.options()); }
 
 }  // namespace
 
 at::Tensor infer_product(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, bool strict) {
   if (!own_product(x, strict)) return at::linear(x, weight, bias);
-  at::Tensor y = at::empty({x.size(0), weight.size(0)}, x.options());
-  const at::Tensor rows = x.contiguous();
-  linear_float(product(rows, weight, bias, y, 1, false));
+  at::Tensor y = room(x, weight);
+  multiply({{x.contiguous(), weight, bias, y}});
   return y;
 }
 
@@ -56,37 +84,32 @@ void Decoder::infer_rotate(at::Tensor& x, const Rotary& rotary) const {
   }
 }
 
-// y += scaling * B (A x).
-void Decoder::infer_adapter(const View& view, int64_t layer, Projection projection, const at::Tensor& x, at::Tensor& y) const {
-  const LoraPair& pair = view.lora->blocks[static_cast<size_t>(layer)][projection];
-  if (!pair.defined()) return;
-  const at::Tensor middle = infer_product(x, pair.a.to(compute_), {}, config_.strict);
-  if (compute_ == at::kFloat) {
-    linear_float(product(middle, pair.b, {}, y, static_cast<float>(view.lora->scaling), true));
-  } else {
-    y = y + at::linear(middle, pair.b.to(compute_)) * view.lora->scaling;
-  }
-}
-
 std::vector<at::Tensor> Decoder::infer_linear(const View& view, int64_t layer, const std::vector<Projection>& projections,
                                               const at::Tensor& x) const {
-  const auto& linears = view.weights->blocks[static_cast<size_t>(layer)].projections;
+  const size_t at = static_cast<size_t>(layer);
+  const auto& linears = view.weights->blocks[at].projections;
+  const bool own = own_product(x, config_.strict);
   std::vector<at::Tensor> outputs;
-  if (own_product(x, config_.strict)) {
-    std::vector<LinearArguments> products;
-    for (const Projection projection : projections) {
-      outputs.push_back(at::empty({x.size(0), linears[projection].weight.size(0)}, x.options()));
-      products.push_back(product(x, linears[projection].weight, linears[projection].bias, outputs.back(), 1, false));
-    }
-    linear_float(products.data(), static_cast<int64_t>(products.size()));
-  } else {
-    for (const Projection projection : projections) {
-      outputs.push_back(at::linear(x, linears[projection].weight, linears[projection].bias));
+  // First all that reads x, then y += scaling * B (A x).
+  std::vector<Product> products, adapters;
+  for (const Projection projection : projections) {
+    const Linear& linear = linears[projection];
+    outputs.push_back(own ? room(x, linear.weight) : at::linear(x, linear.weight, linear.bias));
+    if (own) products.push_back({x, linear.weight, linear.bias, outputs.back()});
+  }
+  for (size_t i = 0; view.infer_lora != nullptr && i < projections.size(); ++i) {
+    const LoraPair& pair = view.infer_lora->blocks[at][projections[i]];
+    if (!pair.defined()) continue;
+    const at::Tensor middle = own ? room(x, pair.a) : at::linear(x, pair.a);
+    if (own) products.push_back({x, pair.a, {}, middle});
+    if (own || compute_ == at::kFloat) {
+      adapters.push_back({middle, pair.b, {}, outputs[i], static_cast<float>(view.infer_lora->scaling), true});
+    } else {
+      outputs[i] = outputs[i] + at::linear(middle, pair.b) * view.infer_lora->scaling;
     }
   }
-  if (view.lora != nullptr) {
-    for (size_t i = 0; i < projections.size(); ++i) infer_adapter(view, layer, projections[i], x, outputs[i]);
-  }
+  multiply(products);
+  multiply(adapters);
   return outputs;
 }
 

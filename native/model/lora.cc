@@ -25,6 +25,25 @@ LoraSet LoraSet::frozen_copy() const {
   return copy;
 }
 
+LoraSet LoraSet::converted(at::ScalarType type) const {
+  LoraSet copy = *this;
+  copy.for_each([type](const std::string&, at::Tensor& tensor) {
+    tensor = tensor.detach().to(type, /*non_blocking=*/false, /*copy=*/true);
+  });
+  return copy;
+}
+
+void LoraSet::assign(const LoraSet& source) {
+  const c10::NoGradGuard no_grad;
+  for (size_t l = 0; l < blocks.size(); ++l) {
+    for (int p = 0; p < kProjections; ++p) {
+      if (!blocks[l][p].defined()) continue;
+      blocks[l][p].a.copy_(source.blocks[l][p].a);
+      blocks[l][p].b.copy_(source.blocks[l][p].b);
+    }
+  }
+}
+
 LoraSet make_lora(const PolicyConfig& config, const TensorTable& tensors, const Weights& weights) {
   const LoraConfig& lora = config.lora;
   LoraSet set;

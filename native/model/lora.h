@@ -25,6 +25,9 @@ struct LoraSet {
   // Visits A and B with their canonical names, e.g. "layers.0.q_proj.lora_A", in a fixed order.
   void for_each(const std::function<void(const std::string&, at::Tensor&)>& visit);
   LoraSet frozen_copy() const;
+  // A copy in another type, and its values anew from `source`, which has the same shapes; allocates nothing.
+  LoraSet converted(at::ScalarType type) const;
+  void assign(const LoraSet& source);
 };
 
 // A new adapter (A Kaiming-uniform as in PEFT, B zero, from the seed), or the one whose tensors are named.

@@ -36,6 +36,10 @@ Model::Model(PolicyConfig config, const std::function<void(int64_t, int64_t)>& p
       reference_lora_ = lora_->frozen_copy();
     }
     if (config_.train == Train::kLora) lora_->for_each(train);
+    if (config_.bfloat16) {
+      narrow_lora_ = lora_->converted(at::kBFloat16);
+      if (reference_lora_) narrow_reference_lora_ = reference_lora_->converted(at::kBFloat16);
+    }
   }
   if (config_.train == Train::kFull) {
     make_full();
@@ -118,7 +122,16 @@ View Model::view(Which which) const {
   view.weights = which == Which::kPolicy && full_ ? &*full_ : &base_;
   if (which == Which::kPolicy && lora_) view.lora = &*lora_;
   if (which == Which::kReference && reference_lora_) view.lora = &*reference_lora_;
+  view.infer_lora = view.lora;
+  if (view.lora != nullptr && config_.bfloat16) {
+    view.infer_lora = which == Which::kPolicy ? &*narrow_lora_ : &*narrow_reference_lora_;
+  }
   return view;
+}
+
+void Model::next_version() {
+  if (narrow_lora_) narrow_lora_->assign(*lora_);
+  ++version_;
 }
 
 Head Model::head(Which which, bool full_support) const {

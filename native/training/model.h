@@ -36,7 +36,8 @@ class Model {
   // Float32 bytes of everything that is trained, once.
   int64_t trained_bytes() const;
   int64_t version() const { return version_; }
-  void next_version() { ++version_; }
+  // After the trained weights have changed.
+  void next_version();
   bool trains() const { return !parameters_.empty(); }
 
  private:
@@ -49,6 +50,7 @@ class Model {
   std::optional<Weights> full_;  // train 'full': trained copies, float32
   std::optional<LoraSet> lora_;
   std::optional<LoraSet> reference_lora_;  // frozen copy of a non-zero adapter that training started from
+  std::optional<LoraSet> narrow_lora_, narrow_reference_lora_;  // the two in bfloat16, where that is the compute type
   std::vector<Parameter> parameters_;
   AdamW optimizer_;
   at::Tensor excluded_;  // ids outside the support

@@ -18,6 +18,7 @@ const CASES: Record<string, LoadOptions> = {
   'a rank-stabilised adapter': { lora: { rank: 4, rankStabilised: true } },
   'an adapter that training started from': { adapter: join(MODEL, 'adapter') },
   'an adapter pulled to the base': { adapter: join(MODEL, 'adapter'), reference: 'base' },
+  'an adapter in bfloat16': { adapter: join(MODEL, 'adapter'), dtype: 'bfloat16' },
   'full weights': { train: 'full' },
 };
 

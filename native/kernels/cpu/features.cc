@@ -16,15 +16,20 @@ unsigned long long enabled_state() {
 
 }  // namespace
 
-bool cpu_has_bfloat16() {
-  constexpr unsigned long long kAvx512State = 0xE6, kAmxState = 0x60000;
-  const unsigned long long state = enabled_state();
+bool cpu_has_avx512_bfloat16() {
+  constexpr unsigned long long kAvx512State = 0xE6;
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  const bool avx512 = (state & kAvx512State) == kAvx512State && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 &&
-                      (eax & (1U << 5)) != 0;
-  const bool amx = (state & kAmxState) == kAmxState && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 &&
-                   (edx & (1U << 22)) != 0 && (edx & (1U << 24)) != 0;
-  return avx512 || amx;
+  return (enabled_state() & kAvx512State) == kAvx512State && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 &&
+         (eax & (1U << 5)) != 0;
 }
+
+bool cpu_has_amx_bfloat16() {
+  constexpr unsigned long long kAmxState = 0x60000;
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return (enabled_state() & kAmxState) == kAmxState && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 &&
+         (edx & (1U << 22)) != 0 && (edx & (1U << 24)) != 0;
+}
+
+bool cpu_has_bfloat16() { return cpu_has_avx512_bfloat16() || cpu_has_amx_bfloat16(); }
 
 }  // namespace grpo
