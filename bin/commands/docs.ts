@@ -1,6 +1,7 @@
 import type { Argv } from 'yargs';
 import { buildDocumentation, openDocumentation } from '../../lib/tools/documentation/open.js';
 import { firstSentence } from '../../lib/tools/documentation/search.js';
+import { UsageError } from '../usage-error.js';
 import { wholeNumber } from '../whole-number.js';
 
 export const command = 'docs';
@@ -64,14 +65,17 @@ async function search(
 }
 
 async function index(args: { python: string; packages: string | undefined; json: boolean }): Promise<void> {
-  const made = await buildDocumentation(args.python, args.packages?.split(',') ?? []);
+  const packages = args.packages?.split(',').map((name) => name.trim());
+  if (packages?.includes(''))
+    throw new UsageError('--packages must be names with commas between, such as numpy,pandas');
+  const made = await buildDocumentation(args.python, packages);
   if (args.json) {
     process.stdout.write(`${JSON.stringify(made, null, 2)}\n`);
     return;
   }
-  const packages = Object.entries(made.packages).map(([name, version]) => `${name} ${version}`);
+  const read = Object.entries(made.packages).map(([name, version]) => `${name} ${version}`);
   process.stdout.write(
     `Python ${made.python}: ${made.entries} symbols of ${made.modules} modules, ${(made.bytes / 1e6).toFixed(1)} MB\n` +
-      `packages: ${packages.join(', ') || 'none'}\n${made.file}\n`,
+      `packages: ${read.join(', ') || 'none'}\n${made.file}\n`,
   );
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'uvu';
@@ -75,6 +75,52 @@ test('an index of an interpreter is written compressed, and read again', async (
     assert.equal(readdirSync(dirname(built.file)), [basename(built.file)]);
   } finally {
     rmSync(process.env.GRPO_CACHE, { recursive: true });
+    if (before === undefined) delete process.env.GRPO_CACHE;
+    else process.env.GRPO_CACHE = before;
+  }
+});
+
+test('packages that define odd things are read for the rest, and one that is missing is named', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'grpo-native-test-'));
+  const before = process.env.GRPO_CACHE;
+  process.env.GRPO_CACHE = join(folder, 'cache');
+  try {
+    const put = (path: string, text: string) => {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text, { mode: 0o755 });
+    };
+    put('lib/oddments-1.0.dist-info/METADATA', 'Metadata-Version: 2.1\nName: oddments\nVersion: 1.0\n');
+    put('lib/oddments-1.0.dist-info/top_level.txt', 'oddments\n');
+    put(
+      'lib/oddments/__init__.py',
+      `class Base:
+    __module__ = property(lambda self: "nowhere")
+class Child(Base):
+    "A class whose base has no module."
+class Meta(type):
+    def __getattribute__(cls, name): raise RuntimeError(name)
+class Hostile(metaclass=Meta): pass
+def plain(x):
+    "Does what is plain."
+`,
+    );
+    // The reader starts interpreters with -I, which takes no other way to a package.
+    put('python', `#!/bin/sh\nshift\nPYTHONPATH='${folder}/lib' exec /usr/bin/python3 "$@"\n`);
+    const python = join(folder, 'python');
+    const built = await buildDocumentation(python, ['oddments']);
+    assert.equal(built.packages, { oddments: '1.0' });
+    const names = (await loadDocumentation(built.file)).entries.map(({ name }) => name);
+    assert.ok(names.includes('oddments.plain') && names.includes('oddments.Child'), 'what is in order');
+    const error = (await buildDocumentation(python, ['oddments', 'nosuch']).catch(
+      (caught: unknown) => caught,
+    )) as Error;
+    assert.match(error.message, /has no package named nosuch; the index was not changed/);
+    put('file', '');
+    process.env.GRPO_CACHE = join(folder, 'file', 'cache');
+    const closed = (await buildDocumentation(python).catch((caught: unknown) => caught)) as Error;
+    assert.match(closed.message, /^\[docs index\] .*file\/cache\/.* can't be written: ENOTDIR/);
+  } finally {
+    rmSync(folder, { recursive: true });
     if (before === undefined) delete process.env.GRPO_CACHE;
     else process.env.GRPO_CACHE = before;
   }

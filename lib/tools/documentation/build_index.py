@@ -204,7 +204,8 @@ class Collector:
 
     def is_hidden(self, base):
         """A base class of a package that no module in the index shows under its name."""
-        parts = base.__module__.split(".")
+        home = base.__module__
+        parts = home.split(".") if isinstance(home, str) else [""]
         if parts[0] not in self.installed:
             return False
         shown = (sys.modules.get(".".join(parts[:count + 1])) for count in range(PACKAGE_DEPTH))
@@ -220,21 +221,28 @@ class Collector:
                 thing = getattr(module, key)
             except Exception:
                 continue
-            full = prefix + key
-            if isinstance(thing, types.ModuleType):
-                continue
-            home = getattr(thing, "__module__", None)
-            foreign = isinstance(home, str) and home.split(".")[0].lstrip("_") != package.lstrip("_")
             listed = key in (getattr(module, "__all__", None) or ())
-            if foreign and not listed and full not in self.hints and home in sys.modules and home != "builtins":
-                if home.split(".")[0] in sys.stdlib_module_names and not home.startswith("_"):
-                    continue
-            if inspect.isclass(thing):
-                self.add_class(full, thing)
-            elif inspect.isroutine(thing) or (callable(thing) and doc_of(thing) != doc_of(type(thing))):
-                self.add_once(full, thing, doc_of(thing))
-            elif full in self.hints:
-                self.keep(full, thing, "")
+            try:
+                self.add_symbol(prefix + key, thing, package, listed)
+            except Exception:
+                # What a package defines may answer any question with an error; the standard library does not.
+                if package not in self.installed:
+                    raise
+
+    def add_symbol(self, full, thing, package, listed):
+        if isinstance(thing, types.ModuleType):
+            return
+        home = getattr(thing, "__module__", None)
+        foreign = isinstance(home, str) and home.split(".")[0].lstrip("_") != package.lstrip("_")
+        if foreign and not listed and full not in self.hints and home in sys.modules and home != "builtins":
+            if home.split(".")[0] in sys.stdlib_module_names and not home.startswith("_"):
+                return
+        if inspect.isclass(thing):
+            self.add_class(full, thing)
+        elif inspect.isroutine(thing) or (callable(thing) and doc_of(thing) != doc_of(type(thing))):
+            self.add_once(full, thing, doc_of(thing))
+        elif full in self.hints:
+            self.keep(full, thing, "")
 
 
 class Usage:

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { GrpoError } from '../../errors.js';
 import { cacheFolder } from '../../libtorch/cache-folder.js';
+import { makeFolders } from '../../model/make-folders.js';
 import { documentationFolder, loadDocumentation, shippedIndexPath } from './entries.js';
 import { DocumentationIndex } from './search.js';
 
@@ -59,7 +60,9 @@ export async function buildDocumentation(
       `can't run '${python}': install it (apt-get install python3) or name another with --python`,
     );
   }
-  await mkdir(path.dirname(file), { recursive: true });
+  await makeFolders(path.dirname(file)).catch((cause: Error) => {
+    throw new GrpoError('IO_FAILED', 'docs index', `${file} can't be written: ${cause.message}`, { cause });
+  });
   // An index that is there stays until the new one is whole and what was asked for.
   // It ends as the other does: the end says that it is compressed.
   const fresh = file.replace(/\.json\.gz$/, `.${process.pid}.tmp.json.gz`);
@@ -78,8 +81,9 @@ export async function buildDocumentation(
   try {
     const { stdout } = await execute(python, args, { timeout: BUILD_TIMEOUT_MS, signal, maxBuffer: 1 << 24 });
     const made = JSON.parse(stdout.trim().split('\n').at(-1)!) as Omit<BuiltDocumentation, 'file'>;
-    if (only.length > 0 && Object.keys(made.packages).length === 0) {
-      const message = `${python} has no package named ${only.join(', ')}; the index was not changed`;
+    const missing = only.filter((name) => !Object.hasOwn(made.packages, name));
+    if (missing.length > 0) {
+      const message = `${python} has no package named ${missing.join(', ')}; the index was not changed`;
       throw new GrpoError('INVALID_ARGUMENT', 'docs index', message);
     }
     await rename(fresh, file);
