@@ -18,7 +18,7 @@ export function builder(yargs: Argv): Argv {
       type: 'boolean',
       describe: 'serve the page on 127.0.0.1: it follows the run, and shows every episode',
     })
-    .option('port', wholeNumber('port', 0, 'port of --serve; any that is free by default'))
+    .option('port', wholeNumber('port', 0, 'port of --serve; any that is free by default', 65_535))
     .option('open', { type: 'boolean', describe: 'with --serve: open the page in a browser' })
     .option('output', { type: 'string', requiresArg: true, describe: 'page of a comparison [default comparison.html]' })
     .option('force', { type: 'boolean', describe: 'replace an existing page of a comparison' })

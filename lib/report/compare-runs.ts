@@ -4,8 +4,7 @@ import Table from 'cli-table3';
 import { GrpoError } from '../errors.js';
 import { replaceFile } from '../model/durable-write.js';
 import { readRun } from '../run/index.js';
-import { valueText } from './charts/line-chart.js';
-import { comparisonColumns } from './comparison-columns.js';
+import { cellText, comparisonColumns } from './comparison-columns.js';
 import { curvesOf } from './curves.js';
 import { renderPage } from './page.js';
 import { headOf, MOST_ENTRIES, readRunConfig } from './run-data.js';
@@ -47,7 +46,7 @@ export function comparisonText(runs: readonly ComparedRun[]): string {
     colAligns: ['left', ...runs.map(() => 'right' as const)],
     style: { head: [], border: [], compact: true },
   });
-  for (const { name, value, unit } of lines) table.push([name, ...runs.map((run) => valueText(value(run), unit))]);
+  for (const line of lines) table.push([line.name, ...runs.map((run) => cellText(line, run))]);
   return table.toString();
 }
 

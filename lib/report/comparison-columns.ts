@@ -1,10 +1,10 @@
-import type { AxisForm } from './charts/line-chart.js';
+import { valueText } from './charts/line-chart.js';
 import type { ComparedRun } from './types.js';
 
 /** A number of a run in a comparison. */
 export interface ComparisonColumn {
   name: string;
-  unit: AxisForm['unit'];
+  unit: 'number' | 'percent' | 'points';
   value: (run: ComparedRun) => number | null;
 }
 
@@ -23,14 +23,21 @@ const lastNeeded = (field: 'search_rate_needed' | 'search_rate_unneeded') => (ru
 /** What a comparison's table holds, one line a run; a column that no run has is left out. */
 export const comparisonColumns: ComparisonColumn[] = [
   { name: 'steps', unit: 'number', value: ({ data }) => data.run.stepsDone },
-  { name: 'hours', unit: 'number', value: ({ data }) => data.run.seconds / 3600 },
+  { name: 'minutes', unit: 'number', value: ({ data }) => data.run.seconds / 60 },
   { name: 'before (no tools)', unit: 'percent', value: line('Baseline (no tools)') },
   { name: 'before (multi-tool)', unit: 'percent', value: line('Baseline (multi-tool)') },
   { name: 'after (multi-tool)', unit: 'percent', value: line('RL (multi-tool)') },
-  { name: 'tool-learning gain', unit: 'percent', value: ({ data }) => data.result.toolLearning },
+  { name: 'tool-learning gain', unit: 'points', value: ({ data }) => data.result.toolLearning },
   { name: 'searches when needed', unit: 'percent', value: lastNeeded('search_rate_needed') },
   { name: 'searches when not needed', unit: 'percent', value: lastNeeded('search_rate_unneeded') },
   { name: 'last reward', unit: 'number', value: last('reward_mean') },
   { name: 'last entropy', unit: 'number', value: last('entropy') },
   { name: 'last KL', unit: 'number', value: last('kl') },
 ];
+
+/** The cell of a run. */
+export function cellText({ unit, value }: ComparisonColumn, run: ComparedRun): string {
+  const found = value(run);
+  if (unit !== 'points') return valueText(found, unit);
+  return found === null ? valueText(null, 'number') : `${found >= 0 ? '+' : ''}${(100 * found).toFixed(1)} points`;
+}

@@ -65,6 +65,7 @@ test('options that say nothing are wrong usage', () => {
   usage(/--port needs --serve/, 'report', 'a', '--port', '80');
   usage(/--output belongs to a comparison/, 'report', 'a', '--output', 'x.html');
   usage(/--port must be one whole number/, 'report', 'a', '--serve', '--port', 'x');
+  usage(/--port must be one whole number of 0 to 65535, but got "80000"/, 'report', 'a', '--serve', '--port', '80000');
   usage(/open.*check|check.*open/, 'train', '--open', '--check', '--model', 'm', '--tasks', 't');
 });
 

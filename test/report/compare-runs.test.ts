@@ -35,6 +35,8 @@ test('the table has one column a run, and leaves out what no run has', async () 
   assert.equal(cells('steps'), ['6', '3']);
   assert.match(cells('before (multi-tool)')![0]!, /^[\d.]+ %$/);
   assert.is(cells('before (multi-tool)')![1], '–');
+  assert.match(cells('tool-learning gain')![0]!, /^[+-][\d.]+ points$/);
+  assert.is(cells('tool-learning gain')![1], '–');
   const { text: without } = await compareRuns([at('b'), at('other/a')], { output: at('d.html') });
   assert.is(/before/.test(without), false);
 });

@@ -1,7 +1,6 @@
 import { comparisonCharts } from '../charts/comparison-charts.js';
 import { isDrawn } from '../charts/run-charts.js';
-import { valueText } from '../charts/line-chart.js';
-import { comparisonColumns } from '../comparison-columns.js';
+import { cellText, comparisonColumns } from '../comparison-columns.js';
 import type { ComparedRun } from '../types.js';
 import { ChartBox } from './chart-box.js';
 import { h } from './dom.js';
@@ -12,7 +11,7 @@ const runs = JSON.parse(document.getElementById('data')?.textContent ?? '[]') as
 const columns = comparisonColumns.filter(({ value }) => runs.some((run) => value(run) !== null));
 const table = new SortableTable<ComparedRun>([
   { name: 'run', value: ({ name }) => name },
-  ...columns.map(({ name, unit, value }) => ({ name, value, show: (run: ComparedRun) => valueText(value(run), unit) })),
+  ...columns.map((column) => ({ ...column, show: (run: ComparedRun) => cellText(column, run) })),
 ]);
 table.rows = runs;
 const charts = comparisonCharts(runs).map((chart) => {
