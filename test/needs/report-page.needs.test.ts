@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -165,8 +165,11 @@ test('a served page follows the run, asks its own server alone, and says when th
   await press(page, 'groups', 'first');
   await says(page, '.group-head', 'step 1,');
   assert.equal(faults, []);
-  appendFileSync(join(at('growing'), 'metrics.jsonl'), 'oops\n');
+  const log = join(at('growing'), 'metrics.jsonl');
+  const whole = readFileSync(log);
+  appendFileSync(log, 'oops\n');
   await says(page, '.state', 'metrics.jsonl:5 is not JSON');
+  writeFileSync(log, whole);
   await served.close();
   await says(page, '.state', 'no longer served');
 });
