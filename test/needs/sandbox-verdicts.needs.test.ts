@@ -118,6 +118,20 @@ test('failures name the test and the line of the solution, never the source of t
   assert.equal(wrong.failures[0], { name: 'TestCases.test_a', message: 'AssertionError: 5 != 2' });
 });
 
+test('of a solution that pytest cannot import the error is told, not the way of pytest to it', async () => {
+  for (const [solution, error] of [
+    ['def task_func(x:', /SyntaxError: /],
+    ['def other(x): return x', /ImportError: cannot import name 'task_func'/],
+    ['raise ValueError("mine")', /ValueError: mine/],
+  ] as const) {
+    const { status, failures } = await sandbox.test({ solution, test: TESTS.pytest });
+    assert.is(status, 'fail');
+    const [{ message }] = failures as [{ message: string }];
+    assert.match(message.slice(0, 200), error);
+    assert.not.match(message, /_pytest|importlib/);
+  }
+});
+
 test('mocks, fixtures of classes and skipped tests of the record work', async () => {
   const source = `import unittest
 from unittest.mock import patch

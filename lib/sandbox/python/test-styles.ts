@@ -85,6 +85,22 @@ def run_unittest(job, plan, module, report, loader, make_suite, recorder):
         report('fail', 'tests', describe(error))
 
 
+def empty_when_read():
+    """pytest has read the tests when it comes to the solution, which could take its answers from the file."""
+    rewrite = sys.modules.get('_pytest.assertion.rewrite')
+    read = getattr(rewrite, '_rewrite_test', None)
+    if read is None:
+        return  # another pytest than those known
+
+    def read_once(path, *rest):
+        found = read(path, *rest)
+        os.chmod(path, 0o600)
+        os.truncate(path, 0)  # not removed: pytest compares the file with the module
+        return found
+
+    rewrite._rewrite_test = read_once
+
+
 class PytestPlugin:
     """Reports from inside pytest. The machinery is remembered after pytest set itself up, before it imports any test."""
 
@@ -96,7 +112,12 @@ class PytestPlugin:
 
         def message(entry):
             crash = getattr(entry.longrepr, 'reprcrash', None)
-            return shorten(crash.message if crash is not None else str(entry.longrepr))
+            if crash is not None:
+                return shorten(crash.message)
+            # Tests that could not be read: the error itself stands below pytest's own way to it, in lines with an E.
+            text = str(entry.longrepr)
+            told = [line[4:] for line in text.split('\n') if line.startswith('E   ')]
+            return shorten('\n'.join(told) or text)
 
         def hooks():
             # One list of calls for each hook: a plugin that registers itself later shows here.
@@ -119,6 +140,7 @@ class PytestPlugin:
 
         def configured(config):
             kept['manager'] = config.pluginmanager
+            empty_when_read()
 
         def before():
             kept['hooks'] = hooks()
