@@ -33,7 +33,11 @@ class TaskList {
     try {
       record = JSON.parse(line);
     } catch (cause) {
-      throw invalid(`${place}: not valid JSON: ${(cause as Error).message}`, cause);
+      // A file that begins like this is one array or one object over many lines.
+      const hint = /^\s*[[{]\s*$/.test(line)
+        ? '; a whole record must stand in each line, without an array around them'
+        : '';
+      throw invalid(`${place}: not valid JSON: ${(cause as Error).message}${hint}`, cause);
     }
     this.add(record, place);
   }

@@ -38,6 +38,11 @@ function chosen<T extends { name: string }>(
     const found = own.find((candidate) => candidate.name === entry);
     if (found) return [found];
     if (elsewhere.includes(entry)) return [];
+    const colon = entry.lastIndexOf(':');
+    if (colon > 0 && own.some((candidate) => candidate.name === entry.slice(0, colon))) {
+      const message = `${kind} ${entry}: what follows the colon must be a number, the weight`;
+      throw new GrpoError('INVALID_CONFIG', 'config', message);
+    }
     const names = [...new Set([...own.map((candidate) => candidate.name), ...elsewhere])].join(', ');
     throw new GrpoError('INVALID_CONFIG', 'config', `${kind} ${entry} is unknown; the environment has: ${names}`);
   });

@@ -89,7 +89,9 @@ test('a bad line is an INVALID_TASKS error with file and line number', () => {
   const good = '{"prompt": "p", "test": "assert True"}\n';
   const cases: [string, RegExp][] = [
     [`${good}{"prompt": "p",`, /tasks\.jsonl:2: not valid JSON/],
-    [`${good}\n[1]`, /tasks\.jsonl:3: a JSON object is needed/],
+    [`${good}\n[1]`, /tasks\.jsonl:3: a JSON object is needed, one a line/],
+    ['[\n{"prompt": "p"}\n]', /tasks\.jsonl:1: not valid JSON: .*; a whole record must stand in each line/],
+    ['{\n"prompt": "p"}', /tasks\.jsonl:1: not valid JSON: .*; a whole record must stand in each line/],
     [`${good}{"question": "q"}`, /tasks\.jsonl:2: no known record: its keys are question; known are BigCodeBench/],
     [`${good}{"prompt": "p", "test": 4}`, /tasks\.jsonl:2: plain record: test: /],
     [`${good}{"prompt": "p", "test": "t", "style": "nose"}`, /tasks\.jsonl:2: plain record: style: /],

@@ -25,4 +25,11 @@ test('a tool that no mode has is an error that lists those there are', () => {
   assert.throws(() => names('multi-tool', ['serach']), /the environment has: search, execute, submit/);
 });
 
+test('a weight that is no number is an error that says so', () => {
+  const rewards = (entry: string) => withChoices(open('multi-tool'), { rewards: [entry] }, all).rewards;
+  assert.is(rewards('outcome:0.5')[0]!.weight, 0.5);
+  assert.throws(() => rewards('outcome:half'), /reward outcome:half: what follows the colon must be a number/);
+  assert.throws(() => rewards('outcme:half'), /reward outcme:half is unknown; the environment has: code/);
+});
+
 test.run();

@@ -102,6 +102,14 @@ test('tests that hold nothing to run fail', async () => {
   }
 });
 
+test('tests of style check that define no check fail and say so, whatever the solution defines', async () => {
+  for (const solution of [RIGHT, `${RIGHT}def check(candidate): pass\n`]) {
+    const result = await sandbox.test({ solution, test: 'x = 1', style: 'check', entryPoint: 'task_func' });
+    assert.is(result.status, 'fail');
+    assert.is(result.failures[0]!.message, 'the tests define no function check');
+  }
+});
+
 test('tests that do not compile are no fault of the solution', async () => {
   const result = await sandbox.test({ solution: RIGHT, test: 'assert (' });
   assert.is(result.status, 'infra');
@@ -126,7 +134,7 @@ test('of a solution that pytest cannot import the error is told, not the way of 
   ] as const) {
     const { status, failures } = await sandbox.test({ solution, test: TESTS.pytest });
     assert.is(status, 'fail');
-    const [{ message }] = failures as [{ message: string }];
+    const { message } = failures[0]!;
     assert.match(message.slice(0, 200), error);
     assert.not.match(message, /_pytest|importlib/);
   }

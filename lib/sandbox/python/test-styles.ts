@@ -35,11 +35,14 @@ def test_names(module, keep):
 
 def run_check(job, plan, module, report):
     names = test_names(module, job.get('entryPoint'))
+    before = names.get('check')
     try:
         load(job['test'], 'test.py', names)
         if not plan['calls']:
             if job['entryPoint'] not in names:
                 raise Stop('the solution does not define ' + job['entryPoint'])
+            if names.get('check') is before:
+                raise Stop('the tests define no function check')
             names['check'](names[job['entryPoint']])
     except Stop as error:
         report('fail', 'check', error)
