@@ -2,11 +2,14 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { GrpoError } from '../errors.js';
+import { checkKeys, ensure } from '../known-keys.js';
 import { chooseTasks, type TaskChoice } from './choose-tasks.js';
 import { fetchDataset, isHubDataset, type DatasetOptions } from './hub-dataset.js';
 import { parquetRows } from './parquet.js';
 import { columnsOf, recordToTask } from './record-to-task.js';
 import type { CodeTask } from './types.js';
+
+const OPTIONS = ['difficulty', 'passPercentage', 'shuffleSeed', 'take', 'signal', 'hubUrl', 'notice'];
 
 /** What to load, and which of it. */
 export interface LoadTasksOptions extends TaskChoice, DatasetOptions {}
@@ -76,12 +79,17 @@ async function addFile(list: TaskList, file: string): Promise<void> {
  * Tasks of a JSONL or Parquet file, or of a data set of the hub (`organisation/name`, `hub:organisation/name@revision:split`):
  * records of MBPP, HumanEval, KodCode, BigCodeBench, or plain ones with `prompt` and `test`.
  *
- * @throws IO_FAILED where a file can't be read; INVALID_TASKS with file and line or row where a record is no task, an id is
+ * @throws INVALID_ARGUMENT on an unknown key; IO_FAILED where a file can't be read; INVALID_TASKS with file and line or row where a record is no task, an id is
  *   there twice, or no task is left; DOWNLOAD_FAILED, ABORTED for data sets of the hub
  * @example
  * const tasks = await loadTasks('examples/mbpp-sample.jsonl', { shuffleSeed: 42, take: 10 });
  */
 export async function loadTasks(source: string, options: LoadTasksOptions = {}): Promise<CodeTask[]> {
+  checkKeys('loadTasks', options, OPTIONS);
+  ensure('loadTasks', typeof source === 'string' && source !== '', 'a file or a data set of the hub must be given');
+  const { take } = options;
+  const fits = take === undefined || (Number.isInteger(take) && take > 0);
+  ensure('loadTasks', fits, `take must be a whole number of at least 1, but is ${String(take)}`);
   const isFile = await stat(source).then(
     (status) => status.isFile(),
     () => false,

@@ -1,5 +1,6 @@
 import type { Message } from '../environments/types.js';
 import { GrpoError } from '../errors.js';
+import { checkKeys, ensure } from '../known-keys.js';
 import { AddedTokens } from './added-tokens.js';
 import { assistantUnits } from './conversation.js';
 import type { TokenizerFiles } from './files.js';
@@ -156,7 +157,9 @@ export class FolderTokenizer implements Tokenizer {
     throw new GrpoError('INVALID_TOKENIZER', operation, message);
   }
 
-  private checkMessages(operation: string, messages: Message[]): void {
+  private checkMessages(operation: string, messages: Message[], options: ChatTemplateOptions = {}): void {
+    ensure(operation, Array.isArray(messages), 'messages must be an array of { role, content }');
+    checkKeys(operation, options, ['tools', 'addGenerationPrompt', 'variables']);
     messages.forEach((message, i) => {
       if (
         typeof message?.role !== 'string' ||
@@ -176,7 +179,7 @@ export class FolderTokenizer implements Tokenizer {
    */
   applyChatTemplate(messages: Message[], options: ChatTemplateOptions = {}): { text: string; ids: Int32Array } {
     const template = this.requireTemplate('chat_template');
-    this.checkMessages('chat_template', messages);
+    this.checkMessages('chat_template', messages, options);
     const rendered = template.render(messages, options);
     return { text: rendered.text, ids: this.encodeMarked(rendered, true) };
   }
@@ -191,7 +194,7 @@ export class FolderTokenizer implements Tokenizer {
     options: Omit<ChatTemplateOptions, 'addGenerationPrompt'> = {},
   ): { ids: Int32Array; mask: Uint8Array } {
     const template = this.requireTemplate('encode_conversation');
-    this.checkMessages('encode_conversation', messages);
+    this.checkMessages('encode_conversation', messages, options);
     const rendered = template.render(messages, options);
     const units = assistantUnits(template, this.added, rendered, messages, options, this.turnEndId);
     const mask: number[] = [];
@@ -204,7 +207,7 @@ export class FolderTokenizer implements Tokenizer {
   continuation(messages: Message[], next: Message[], ended: boolean, options: ChatTemplateOptions = {}): Int32Array {
     const template = this.requireTemplate('continuation');
     this.checkMessages('continuation', messages);
-    this.checkMessages('continuation', next);
+    this.checkMessages('continuation', next, options);
     const rest = renderContinuation(template, this.handlesToolRole, messages, next, options);
     return this.encodeMarked(ended ? this.afterTurnEnd(rest) : rest, false);
   }

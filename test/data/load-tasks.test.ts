@@ -146,4 +146,15 @@ test('limits and files that the sandbox would refuse are refused with the line t
   }
 });
 
+test('options that mean nothing are refused by name', async () => {
+  const message = async (...given: unknown[]) =>
+    (loadTasks as (...given: unknown[]) => Promise<unknown>)(...given).then(
+      () => 'loaded',
+      (error: GrpoError) => `${error.code} ${error.message}`,
+    );
+  assert.match(await message(fixture('mbpp.jsonl'), { tak: 1 }), /^INVALID_ARGUMENT .*"tak"; did you mean "take"/);
+  assert.match(await message(fixture('mbpp.jsonl'), { take: 0 }), /^INVALID_ARGUMENT .*take must be a whole number/);
+  assert.match(await message(undefined), /^INVALID_ARGUMENT .*a file or a data set of the hub must be given/);
+});
+
 test.run();

@@ -30,6 +30,10 @@ const judge = ({ solution }: { solution: string }) =>
 const open = (options: Partial<CodeAgentOptions> = {}, sandbox = new FakeSandbox(judge)) =>
   codeAgent({ tasks, sandbox, documentation, ...options });
 
+test('two tasks of one id are refused: episodes are kept by it', () => {
+  assert.throws(() => open({ tasks: [tasks[0]!, tasks[0]!] }), /\[codeAgent\] two tasks have the id 'one'/);
+});
+
 test('the system message calls the model a Python expert with three tools, each with its form', () => {
   const [system, user] = open().prompt(tasks[0]!);
   assert.match(system!.content, /^You are a Python expert with three tools: search, execute and submit\./);

@@ -144,6 +144,20 @@ test('a role that is no plain name is refused', async () => {
   assert.throws(() => tokenizer.applyChatTemplate([message]), /messages\[0\].role must be a plain name/);
 });
 
+test('a mistyped option, which would give another prompt, is refused, and so is what is no list of messages', async () => {
+  const tokenizer = await load(qwen3);
+  const refused = (call: () => unknown, message: RegExp) =>
+    assert.throws(call, (error: GrpoError) => error.code === 'INVALID_ARGUMENT' && message.test(error.message));
+  const messages: Message[] = [{ role: 'user', content: 'x' }];
+  const options = { addGenerationPromt: true } as object;
+  refused(
+    () => tokenizer.applyChatTemplate(messages, options),
+    /"addGenerationPromt"; did you mean "addGenerationPrompt"/,
+  );
+  refused(() => tokenizer.continuation(messages, messages, false, options), /"addGenerationPromt"/);
+  refused(() => tokenizer.applyChatTemplate('x' as never), /messages must be an array/);
+});
+
 test('200,000 characters in one message are rendered and encoded in under two seconds', async () => {
   const tokenizer = await load(qwen3);
   const content = 'the quick <|im_end|> brown fox\n'.repeat(6500);

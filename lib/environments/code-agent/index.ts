@@ -162,7 +162,10 @@ function check(options: CodeAgentOptions, mode: CodeAgentMode): void {
     `mode must be one of ${Object.keys(TURNS).join(', ')}, but is '${mode}'`,
   );
   ensure(operation, Array.isArray(options.tasks) && options.tasks.length > 0, 'tasks must not be empty');
+  const ids = new Set<string>();
   for (const task of options.tasks) {
+    ensure(operation, !ids.has(task.id), `two tasks have the id '${task.id}'`);
+    ids.add(task.id);
     ensure(
       operation,
       typeof task.test === 'string',
