@@ -22,7 +22,8 @@ export function columnsOf(columns: string[]): string[] {
 export function recordToTask(record: unknown, place: string, index: number): CodeTask {
   const invalid = (message: string, cause?: unknown) =>
     new GrpoError('INVALID_TASKS', 'tasks', `${place}: ${message}`, cause === undefined ? undefined : { cause });
-  if (typeof record !== 'object' || record === null || Array.isArray(record)) throw invalid('a JSON object is needed, one a line');
+  if (typeof record !== 'object' || record === null || Array.isArray(record))
+    throw invalid('a JSON object is needed, one a line');
   const keys = Object.keys(record);
   const shape = shapeOf(keys);
   if (shape === undefined) {
