@@ -11,7 +11,7 @@ if (spawnSync('bwrap', ['--version']).status !== 0) skipAloud('bubblewrap is not
 test.after(removeFolder);
 
 test('with nothing given, a tiny model learns when to search, and its page and picture are there', () => {
-  const { status, stderr, output, lines } = train('run', []);
+  const { status, stderr, output, lines } = train('run', ['--eval-every', '0']);
   assert.is(status, 0, stderr);
   const evaluations = lines<EvaluationRecord>('evaluations.jsonl').filter(({ mode }) => mode === 'multi-tool');
   const [first, last] = [evaluations[0]!, evaluations.at(-1)!];
