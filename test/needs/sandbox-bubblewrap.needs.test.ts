@@ -43,6 +43,26 @@ async function runCold(options: RunOptions): Promise<RunResult> {
   return (answer as { value: unknown }).value as RunResult;
 }
 
+/** A hundred programs, several at a time: what a hundredth of them could do, some of them do. */
+async function hundredTimes(code: string): Promise<string[]> {
+  const results = await Promise.all(Array.from({ length: 100 }, () => sandbox.run({ code })));
+  return [...new Set(results.map(({ stdout }) => stdout))];
+}
+
+const watched = suite('the process that holds the namespaces of a program');
+watched('can never be looked into, also while the next one is made', async () => {
+  const code = `import os
+for look in (lambda: os.listdir('/proc/1/fd'), lambda: open('/proc/1/mem', 'rb'), lambda: open('/proc/1/environ').read(),
+             lambda: os.listdir('/proc/1/root')):
+    try:
+        print(look())
+    except OSError:
+        pass
+print('end')`;
+  assert.equal(await hundredTimes(code), ['end\n']);
+});
+watched.run();
+
 for (const [name, run] of [
   ['a warm interpreter', (options: RunOptions) => sandbox.run(options)],
   ['an interpreter of its own', runCold],

@@ -62,8 +62,9 @@ def handle(config, job, source):
     start = source.take()
     mounts = start.temporary_folders if config['warm'] else lambda: config['mounts']
     watch = Watch(limits, mounts, config['isolated'], source.base)
-    start.send_job(sent)
+    # Before the program begins: meanwhile this process, whose memory the program's anchor shares, can be looked into.
     source.prepare()
+    start.send_job(sent)
     if config['warm']:
         watch.ours.update((start.anchor, source.spare.anchor))
     if plan is None:
