@@ -5,7 +5,8 @@ import type { RunResult } from '../../lib/sandbox/types.js';
 import type { ToolContext, ToolOutput } from '../../lib/environments/types.js';
 import { FakeSandbox } from '../environments/fake-sandbox.js';
 
-const context = { signal: new AbortController().signal } as ToolContext;
+const task = { id: 'one', prompt: '' };
+const context = { task, signal: new AbortController().signal } as ToolContext;
 const run = async (result: Partial<RunResult>) =>
   (await executeTool(new FakeSandbox(undefined, () => result)).run({ code: 'x' }, context)) as ToolOutput;
 
