@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
+import { Hold } from './hold.js';
 
 /** Everything that starts one supervisor. */
 export interface Launch {
@@ -32,6 +33,7 @@ export type Answer = { value: Record<string, unknown> } | { aborted: true } | { 
 /** One supervisor process, one job at a time, spoken to in frames: 4 bytes of length, then JSON. */
 export class Worker {
   private readonly child: ChildProcess;
+  private readonly hold: Hold;
   private received: Buffer[] = [];
   private receivedBytes = 0;
   private neededBytes = 4;
@@ -50,6 +52,7 @@ export class Worker {
     const stdio: 'pipe'[] = ['pipe', 'pipe', 'pipe', ...launch.inputs.map(() => 'pipe' as const)];
     // Its own session: a Ctrl-C at the terminal is for this process alone.
     this.child = spawn(launch.command, launch.args, { env: launch.environment, cwd: '/', stdio, detached: true });
+    this.hold = new Hold(this.child);
     launch.inputs.forEach((text, index) => {
       const handle = this.child.stdio[3 + index] as Writable | null | undefined;
       handle?.on('error', () => undefined); // ended early: its exit tells
@@ -82,14 +85,18 @@ export class Worker {
     if (this.isUp) return undefined;
     const abort = (): void => this.kill();
     signal?.addEventListener('abort', abort, { once: true });
-    const frame = await this.next(this.launch.startMs ?? START_MS);
+    const frame = await this.hold.during(this.next(this.launch.startMs ?? START_MS));
     signal?.removeEventListener('abort', abort);
     this.isUp = frame !== undefined;
     return this.isUp ? undefined : this.explain('the sandbox did not start');
   }
 
   /** Runs one job. The answer comes when all its processes are gone. */
-  async run(job: unknown, timeoutMs: number, signal?: AbortSignal): Promise<Answer> {
+  run(job: unknown, timeoutMs: number, signal?: AbortSignal): Promise<Answer> {
+    return this.hold.during(this.runHeld(job, timeoutMs, signal));
+  }
+
+  private async runHeld(job: unknown, timeoutMs: number, signal?: AbortSignal): Promise<Answer> {
     let aborted = false;
     const abort = (): void => {
       aborted = true;
@@ -135,7 +142,7 @@ export class Worker {
   /** Ends the supervisor with everything that it started, and waits for it. */
   async close(): Promise<void> {
     this.kill();
-    await this.exit;
+    await this.hold.during(this.exit);
   }
 
   private kill(): void {

@@ -1,5 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { GrpoError } from '../../lib/errors.js';
@@ -24,10 +27,10 @@ await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 const { port } = server.address() as AddressInfo;
 
 /** Supervisors and programs of this process that are still there. */
-function remaining(): number {
+function remaining(owner = process.pid): number {
   return readdirSync('/proc').filter((name) => {
     try {
-      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(`"owner":${process.pid},`);
+      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(`"owner":${owner},`);
     } catch {
       return false; // ended meanwhile
     }
@@ -188,6 +191,23 @@ test('an aborted program is killed at once', async () => {
 test('supervisors can be told by their owner', async () => {
   await sandbox.run({ code: '' });
   assert.ok(remaining() > 0);
+});
+
+test('a sandbox that nobody closed does not keep a finished program from ending', () => {
+  const entry = pathToFileURL(join(import.meta.dirname, '../../lib/sandbox/index.ts')).href;
+  for (const backend of ['bubblewrap', 'process']) {
+    const program = `import { Sandbox } from '${entry}';
+const sandbox = await Sandbox.open({ backend: '${backend}', allowUnsandboxed: true });
+const runs = await Promise.all(Array.from({ length: 40 }, () => sandbox.run({ code: 'print(1)' })));
+console.log(process.pid, runs.filter(({ stdout }) => stdout === '1\\n').length);`;
+    const options = { encoding: 'utf8', timeout: 60_000 } as const;
+    const ended = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], options);
+    assert.equal([ended.status, ended.stderr], [0, '']);
+    assert.match(ended.stdout, /^\d+ 40\n$/);
+    const left = () => remaining(Number.parseInt(ended.stdout));
+    for (let tries = 0; tries < 100 && left() > 0; tries++) spawnSync('sleep', ['0.02']);
+    assert.is(left(), 0);
+  }
 });
 
 test('closing kills what runs and leaves no process behind', async () => {

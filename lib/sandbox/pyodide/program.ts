@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
+import { Hold } from '../hold.js';
 import type { Job } from '../jobs.js';
 import { nodeArguments, type Pyodide } from './launch.js';
 import { PROGRAM_PYTHON } from './python.js';
@@ -36,6 +37,7 @@ interface Stream {
 /** A process with Python in WebAssembly that waits for its one program, or for one after the other. */
 export class PyodideProgram {
   private readonly child: ChildProcess;
+  private readonly hold: Hold;
   private readonly streams: Stream[] = [];
   private readonly exit: Promise<number | null>;
   private readonly up: Promise<string | undefined>;
@@ -56,6 +58,7 @@ export class PyodideProgram {
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
       detached: true,
     });
+    this.hold = new Hold(this.child);
     this.child.stdin?.on('error', () => undefined); // ended early: its exit tells
     for (const index of [1, 2, 3]) this.collect(this.child.stdio[index] as Readable);
     let startError = '';
@@ -67,7 +70,7 @@ export class PyodideProgram {
       this.child.once('close', resolve);
     });
     this.up = new Promise((resolve) => {
-      const timer = setTimeout(() => resolve('pyodide did not start in time'), START_MS);
+      const timer = setTimeout(() => resolve('pyodide did not start in time'), START_MS).unref();
       const settle = (value: string | undefined): void => {
         clearTimeout(timer);
         resolve(value);
@@ -81,7 +84,7 @@ export class PyodideProgram {
 
   /** Waits until Python is there; says why it is not otherwise. */
   ready(): Promise<string | undefined> {
-    return this.up;
+    return this.hold.during(this.up);
   }
 
   /** Whether it can take a program now. */
@@ -111,7 +114,7 @@ export class PyodideProgram {
     }, LOOK_MS);
     if (signal.aborted) abort();
     for (const text of [JSON.stringify(sent), stdin, ...(this.isKept ? [this.mark] : [])]) this.send(text);
-    const end = await Promise.race([this.exit, over]);
+    const end = await this.hold.during(Promise.race([this.exit, over]));
     const code = end === 'over' ? this.takeMarks() : end;
     clearTimeout(timer);
     clearInterval(look);
@@ -129,7 +132,7 @@ export class PyodideProgram {
   /** Ends the process and waits for it. */
   async close(): Promise<void> {
     this.kill();
-    await this.exit;
+    await this.hold.during(this.exit);
   }
 
   private collect(readable: Readable): void {
